@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <weir/engine/runtime/frame.hpp>
+
+namespace weir {
+
+/// Receives whole frames from `Port::progress`.
+class FrameSink {
+ public:
+  virtual ~FrameSink() = default;
+  virtual void deliver(Frame frame) = 0;
+};
+
+/// The transport between the ranks of a context: point to point, unordered between ranks, ordered
+/// from one rank to another. One thread at a time calls it.
+///
+/// Implementations move frames; the base class splits payloads into pieces of at most
+/// `max_piece_bytes` (1 GiB; lowered by tests) and joins them again, so no transport ever sees a
+/// length beyond an int.
+class Port {
+ public:
+  static constexpr std::size_t default_max_piece_bytes = std::size_t{1} << 30;
+
+  virtual ~Port() = default;
+  Port(const Port&) = delete;
+  Port& operator=(const Port&) = delete;
+
+  Rank rank() const { return rank_; }
+  Rank size() const { return size_; }
+
+  /// Hands a frame over for `to`, another rank. Never blocks; takes the payload.
+  void submit(Rank to, Frame frame);
+
+  /// Moves what can be moved and delivers whole frames to `sink`. Never blocks. Returns whether
+  /// anything moved.
+  bool progress(FrameSink& sink);
+
+  /// True when every frame handed over has left this rank.
+  virtual bool is_idle() const = 0;
+
+  void limit_pieces(std::size_t max_piece_bytes) { max_piece_bytes_ = max_piece_bytes; }
+
+ protected:
+  Port(Rank rank, Rank size) : rank_(rank), size_(size) {}
+
+  /// One piece: header and payload within the limit. Never blocks.
+  virtual void submit_piece(Rank to, const FrameHeader& header, Bytes payload) = 0;
+  /// Moves pieces; calls `receive_piece` for each that arrived.
+  virtual bool progress_pieces() = 0;
+  void receive_piece(const FrameHeader& header, Bytes payload);
+
+ private:
+  struct Partial;  // a split frame whose pieces are still arriving
+  Rank rank_;
+  Rank size_;
+  std::size_t max_piece_bytes_ = default_max_piece_bytes;
+  FrameSink* sink_ = nullptr;
+  std::vector<Frame> partials_;
+};
+
+/// Ports of `ranks` threads of this process, one per rank.
+std::vector<std::unique_ptr<Port>> make_thread_ports(Rank ranks);
+
+/// What a faulty port does to the frames it is given; for tests. Order from one rank to another may
+/// be lost, which weir's protocols do not rely on beyond the header's sequence.
+struct Faults {
+  double drop_probability = 0;       ///< Dropped once, sent again after `retry_after`.
+  double duplicate_probability = 0;  ///< Sent twice.
+  std::chrono::microseconds delay{0};  ///< Held back this long.
+  bool reorder = false;              ///< Held frames leave in random order.
+  std::chrono::microseconds retry_after{200};
+  std::uint64_t seed = 1;
+};
+
+/// Decorates a port with faults.
+std::unique_ptr<Port> make_faulty_port(std::unique_ptr<Port> inner, Faults faults);
+
+}  // namespace weir

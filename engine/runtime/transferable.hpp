@@ -1,0 +1,5 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+namespace weir {
+// written by the runtime helper
+}
