@@ -192,8 +192,8 @@ TEST_F(ReferenceData, p2p_31_matches_its_undirected_reference_outputs) {
   EXPECT_EQ(std::count(labels.begin(), labels.end(), 1), 1516);
   EXPECT_EQ(std::count(labels.begin(), labels.end(), 7), 483);
   const auto coefficients = lcc(graph);
-  EXPECT_EQ(coefficients.size() - static_cast<std::size_t>(std::count(coefficients.begin(),
-                                                                      coefficients.end(), 0.0)),
+  EXPECT_EQ(coefficients.size() -
+                static_cast<std::size_t>(std::count(coefficients.begin(), coefficients.end(), 0.0)),
             4343U);
   EXPECT_NEAR(mean_of(coefficients), 0.005463878874, 1e-12);
   const auto levels = bfs(graph, {6});
@@ -272,8 +272,8 @@ TEST_F(ReferenceData, karate_label_sizes_are_met_after_each_number_of_steps) {
     return sizes;
   };
   using Sizes = std::map<VertexId, int>;
-  EXPECT_EQ(sizes_after(1), (Sizes{{1, 16}, {2, 2}, {3, 4}, {6, 1}, {9, 1}, {24, 2}, {26, 2},
-                                   {30, 1}, {33, 5}}));
+  EXPECT_EQ(sizes_after(1),
+            (Sizes{{1, 16}, {2, 2}, {3, 4}, {6, 1}, {9, 1}, {24, 2}, {26, 2}, {30, 1}, {33, 5}}));
   EXPECT_EQ(sizes_after(2), (Sizes{{1, 19}, {2, 2}, {3, 8}, {9, 1}, {26, 2}, {33, 2}}));
   EXPECT_EQ(sizes_after(5), (Sizes{{1, 28}, {3, 4}, {26, 2}}));
   EXPECT_EQ(sizes_after(10), (Sizes{{1, 34}}));
@@ -287,9 +287,9 @@ TEST_F(ReferenceData, graphalytics_test_pr_directed_holds_the_fixed_point) {
   EXPECT_TRUE(near(graph, pagerank_limit(graph), expected, 1e-14));
 }
 
-// The file lists each edge between two systems in both directions and has 1,323 loops. Its published
-// fixed point, 701 .0517809 and 1239 .0254487, drops the loops; direction and repeats change nothing
-// then. Kept, a loop is one arc of a directed graph and two of an undirected one.
+// The file lists each edge between two systems in both directions and has 1,323 loops. Its
+// published fixed point, 701 .0517809 and 1239 .0254487, drops the loops; direction and repeats
+// change nothing then. Kept, a loop is one arc of a directed graph and two of an undirected one.
 TEST_F(ReferenceData, as20graph_has_its_published_ranks_with_loops_dropped) {
   const auto edges = read_edges(graphs_ / "edge-lists" / "as20graph.txt");
   const auto ranks_of = [&](BuildOptions options) {
@@ -335,7 +335,8 @@ constexpr double stated_digits = 3e-8;
 
 TEST(ReferencePagerank, D33_D34_keeps_the_mass_of_sinks) {
   const auto path = graph_of({{1, 2, 1}, {2, 3, 1}});
-  EXPECT_TRUE(near(path, pagerank_limit(path), {.184416782, .341171047, .474412172}, stated_digits));
+  EXPECT_TRUE(
+      near(path, pagerank_limit(path), {.184416782, .341171047, .474412172}, stated_digits));
   const auto after = [&](std::int64_t iterations) {
     return pagerank(path, {.iterations = iterations}).ranks;
   };
@@ -362,11 +363,13 @@ TEST(ReferencePagerank, D36_two_sinks_and_a_teleport_set_of_one_sink) {
 
 TEST(ReferencePagerank, D37_seven_vertices_one_isolated) {
   constexpr VertexId a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7;
-  const auto graph = graph_of({{a, b, 1}, {b, c, 1}, {c, b, 1}, {f, c, 1}, {e, f, 1}, {e, d, 1},
-                               {d, a, 1}, {a, e, 1}}, directed, {g});
-  EXPECT_TRUE(near(graph, pagerank(graph, {.iterations = 10}).ranks,
-                   {.06408436, .384650438, .382279017, .046467568, .051660806, .046467568,
-                    .024390244}, stated_digits));
+  const auto graph = graph_of(
+      {{a, b, 1}, {b, c, 1}, {c, b, 1}, {f, c, 1}, {e, f, 1}, {e, d, 1}, {d, a, 1}, {a, e, 1}},
+      directed, {g});
+  EXPECT_TRUE(
+      near(graph, pagerank(graph, {.iterations = 10}).ranks,
+           {.06408436, .384650438, .382279017, .046467568, .051660806, .046467568, .024390244},
+           stated_digits));
   const auto limit = pagerank_limit(graph);
   EXPECT_NEAR(limit[1], .38063829, 5e-9);
   EXPECT_NEAR(limit[2], .387257748, 5e-10);
@@ -391,8 +394,8 @@ TEST(ReferencePagerank, D42_repeats_count_unless_merged) {
   const auto kept = serial_graph({}, edges);
   const auto merged = serial_graph({}, edges, {.repeats = Repeats::merge});
   EXPECT_TRUE(near(kept, pagerank_limit(kept), {.25974026, .374430764, .365828976}, stated_digits));
-  EXPECT_TRUE(near(merged, pagerank_limit(merged), {.303191489, .393617021, .303191489},
-                   stated_digits));
+  EXPECT_TRUE(
+      near(merged, pagerank_limit(merged), {.303191489, .393617021, .303191489}, stated_digits));
 }
 
 TEST(ReferencePagerank, tolerance_stops_early_and_iterations_cap) {
@@ -443,8 +446,16 @@ TEST(ReferenceTriangles, D51_reverse_edges_and_loops_add_nothing) {
 
 TEST(ReferenceTriangles, D52_a_directed_multigraph_with_one_triangle) {
   constexpr VertexId a = 1, b = 2, c = 3, d = 4, m = 5, x = 6;
-  const auto graph = graph_of({{a, b, 1}, {a, c, 1}, {m, d, 1}, {b, x, 1}, {d, m, 1}, {x, a, 1},
-                               {a, x, 1}, {b, a, 1}, {x, b, 1}, {c, d, 1}});
+  const auto graph = graph_of({{a, b, 1},
+                               {a, c, 1},
+                               {m, d, 1},
+                               {b, x, 1},
+                               {d, m, 1},
+                               {x, a, 1},
+                               {a, x, 1},
+                               {b, a, 1},
+                               {x, b, 1},
+                               {c, d, 1}});
   EXPECT_EQ(triangles(graph), (Counts{1, 1, 0, 0, 0, 1}));
   EXPECT_EQ(num_triangles(graph), 1);
 }
@@ -457,8 +468,15 @@ TEST(ReferenceLabels, D57_labels_of_a_tree_oscillate_and_stop_at_the_count) {
 }
 
 TEST(ReferenceComponents, D59_strong_and_weak_components_differ) {
-  const auto graph = graph_of({{1, 1, 1}, {2, 2, 1}, {3, 3, 1}, {4, 4, 1}, {5, 5, 1}, {1, 2, 1},
-                               {2, 1, 1}, {3, 1, 1}, {4, 2, 1}});
+  const auto graph = graph_of({{1, 1, 1},
+                               {2, 2, 1},
+                               {3, 3, 1},
+                               {4, 4, 1},
+                               {5, 5, 1},
+                               {1, 2, 1},
+                               {2, 1, 1},
+                               {3, 1, 1},
+                               {4, 2, 1}});
   EXPECT_EQ(scc(graph), (Ids{1, 1, 3, 4, 5}));
   EXPECT_EQ(wcc(graph), (Ids{1, 1, 1, 1, 5}));
 }
@@ -503,8 +521,18 @@ TEST(ReferenceDistances, D66_parents_hold_relative_to_the_distance) {
 }
 
 TEST(ReferenceDistances, giraph_tiny_graph) {
-  const auto graph = graph_of({{0, 1, 1}, {0, 3, 3}, {1, 0, 1}, {1, 2, 2}, {1, 3, 1}, {2, 1, 2},
-                               {2, 4, 4}, {3, 0, 3}, {3, 1, 1}, {3, 4, 4}, {4, 3, 4}, {4, 2, 4}});
+  const auto graph = graph_of({{0, 1, 1},
+                               {0, 3, 3},
+                               {1, 0, 1},
+                               {1, 2, 2},
+                               {1, 3, 1},
+                               {2, 1, 2},
+                               {2, 4, 4},
+                               {3, 0, 3},
+                               {3, 1, 1},
+                               {3, 4, 4},
+                               {4, 3, 4},
+                               {4, 2, 4}});
   EXPECT_EQ(sssp(graph, {1}), (Doubles{1, 0, 2, 1, 5}));
 }
 
@@ -515,8 +543,17 @@ TEST(ReferenceMaximumValue, the_figure_of_the_paper) {
 }
 
 TEST(ReferenceCores, a_clique_with_a_tail) {
-  const auto graph = graph_of({{1, 2, 1}, {1, 3, 1}, {1, 4, 1}, {2, 3, 1}, {2, 4, 1}, {3, 4, 1},
-                               {4, 5, 1}, {5, 6, 1}, {6, 6, 1}, {5, 6, 1}}, undirected, {7});
+  const auto graph = graph_of({{1, 2, 1},
+                               {1, 3, 1},
+                               {1, 4, 1},
+                               {2, 3, 1},
+                               {2, 4, 1},
+                               {3, 4, 1},
+                               {4, 5, 1},
+                               {5, 6, 1},
+                               {6, 6, 1},
+                               {5, 6, 1}},
+                              undirected, {7});
   EXPECT_EQ(k_core(graph), (Counts{3, 3, 3, 3, 1, 1, 0}));
 }
 
@@ -640,7 +677,9 @@ TEST_F(ReferenceOnRandomGraphs, components_hold_their_properties) {
     const auto strong = scc(graph);
     EXPECT_EQ(check_weak_components(graph, wcc(graph)), "");
     EXPECT_EQ(check_strong_components(graph, strong), "");
-    if (!graph.directed) { EXPECT_EQ(strong, wcc(graph)); }
+    if (!graph.directed) {
+      EXPECT_EQ(strong, wcc(graph));
+    }
     std::vector<Counts> levels;
     for (const VertexId id : graph.ids) levels.push_back(bfs(graph, {id}));
     for (std::size_t v = 0; v < graph.size(); ++v) {
@@ -657,7 +696,8 @@ TEST_F(ReferenceOnRandomGraphs, ranks_sum_to_one_and_converge) {
   on_each([](const SerialGraph& graph, const Ids& sources) {
     for (const bool weighted : {false, true}) {
       for (const auto& teleport : {Ids{}, sources}) {
-        const PagerankOptions options{.iterations = 400, .weighted = weighted, .teleport = teleport};
+        const PagerankOptions options{
+            .iterations = 400, .weighted = weighted, .teleport = teleport};
         EXPECT_EQ(check_ranks(graph, pagerank(graph, options).ranks, 1e-12, 1e-12, options), "");
       }
     }

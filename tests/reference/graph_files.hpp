@@ -20,8 +20,8 @@
 /// A reader of Graphalytics text and of reference outputs for tests; independent of weir's io.
 namespace weir::reference {
 
-/// The folder of shared test data: WEIR_TEST_DATA of the environment, else `../shared/data` beside the
-/// source root; nothing where there is none.
+/// The folder of shared test data: WEIR_TEST_DATA of the environment, else `../shared/data` beside
+/// the source root; nothing where there is none.
 inline std::optional<std::filesystem::path> data_folder() {
 #ifdef WEIR_SOURCE_DIR
   const std::filesystem::path root = WEIR_SOURCE_DIR;
@@ -80,8 +80,8 @@ std::map<VertexId, T> read_value_map(const std::filesystem::path& file) {
   return values;
 }
 
-/// Values of a reference output, one per vertex of the graph. Throws std::out_of_range when the file
-/// has not exactly the graph's vertices.
+/// Values of a reference output, one per vertex of the graph. Throws std::out_of_range when the
+/// file has not exactly the graph's vertices.
 template <class T>
 std::vector<T> read_values(const SerialGraph& graph, const std::filesystem::path& file) {
   const auto by_id = read_value_map<T>(file);

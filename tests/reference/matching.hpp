@@ -32,8 +32,8 @@ inline bool is_bipartite(const SerialGraph& graph) {
   return true;
 }
 
-/// A maximal matching taken greedily in id order. `result[v]` is the partner's id, v's own id when v
-/// has none.
+/// A maximal matching taken greedily in id order. `result[v]` is the partner's id, v's own id when
+/// v has none.
 inline std::vector<VertexId> greedy_matching(const SerialGraph& graph) {
   const auto neighbours = simple_neighbours(graph);
   std::vector<VertexId> partners = graph.ids;

@@ -10,9 +10,9 @@
 
 namespace weir::reference {
 
-/// Values after each superstep of maximum-value propagation: superstep 0 sends every value along the
-/// out-arcs, later ones send what has grown. The last row is the superstep in which nothing grew.
-/// [Malewicz10, figure 2]
+/// Values after each superstep of maximum-value propagation: superstep 0 sends every value along
+/// the out-arcs, later ones send what has grown. The last row is the superstep in which nothing
+/// grew. [Malewicz10, figure 2]
 inline std::vector<std::vector<std::int64_t>> maximum_value(
     const SerialGraph& graph, const std::vector<std::int64_t>& values) {
   std::vector<std::vector<std::int64_t>> rows{values};

@@ -14,9 +14,9 @@ namespace weir::reference {
 struct PagerankOptions {
   std::int64_t iterations = 20;  ///< the count; the cap where `tolerance` is given
   double damping = 0.85;
-  std::optional<double> tolerance{};   ///< stop after an iteration whose L1 change is at most this
-  bool weighted = false;               ///< shares by weight instead of evenly over the out-arcs
-  std::vector<VertexId> teleport{};    ///< teleport set; empty: every vertex
+  std::optional<double> tolerance{};  ///< stop after an iteration whose L1 change is at most this
+  bool weighted = false;              ///< shares by weight instead of evenly over the out-arcs
+  std::vector<VertexId> teleport{};   ///< teleport set; empty: every vertex
 };
 
 struct PagerankResult {

@@ -26,14 +26,15 @@ inline std::string violation(const SerialGraph& graph, std::size_t v, const std:
 /// True when some arc leads from `u` to `v`.
 inline bool has_arc(const SerialGraph& graph, std::size_t u, std::size_t v) {
   const auto& arcs = graph.out[u];
-  const auto place = std::lower_bound(
-      arcs.begin(), arcs.end(), v, [](const SerialArc& arc, std::size_t x) { return arc.first < x; });
+  const auto place =
+      std::lower_bound(arcs.begin(), arcs.end(), v,
+                       [](const SerialArc& arc, std::size_t x) { return arc.first < x; });
   return place != arcs.end() && place->first == v;
 }
 
-/// Level 0 exactly at the sources, no arc skips a level or leaves the reached part, and the parent of
-/// each reached vertex is one level nearer along an arc. A source is its own parent; the parent of an
-/// unreached vertex is not looked at.
+/// Level 0 exactly at the sources, no arc skips a level or leaves the reached part, and the parent
+/// of each reached vertex is one level nearer along an arc. A source is its own parent; the parent
+/// of an unreached vertex is not looked at.
 inline std::string check_bfs_tree(const SerialGraph& graph, const std::vector<VertexId>& sources,
                                   const std::vector<std::int64_t>& levels,
                                   const std::vector<VertexId>& parents) {
@@ -59,8 +60,8 @@ inline std::string check_bfs_tree(const SerialGraph& graph, const std::vector<Ve
 }
 
 /// Distance 0 at the sources, d[v] <= d[u] + w over every arc, and a tight arc into every other
-/// reached vertex; equal means within `epsilon` relative. (Tight arcs of weight 0 could form a cycle
-/// of their own: compare with `sssp` where such weights occur.)
+/// reached vertex; equal means within `epsilon` relative. (Tight arcs of weight 0 could form a
+/// cycle of their own: compare with `sssp` where such weights occur.)
 inline std::string check_distances(const SerialGraph& graph, const std::vector<VertexId>& sources,
                                    const std::vector<double>& distances, double epsilon = 0) {
   std::vector<bool> has_reason(graph.size());
@@ -200,8 +201,9 @@ inline std::string check_strong_components(const SerialGraph& graph,
   return free.size() == sizes.size() ? std::string{} : "two components lie on one cycle";
 }
 
-/// Each vertex has at least core[v] neighbours of at least its core number (so it is not too large),
-/// and peeling by ascending core number never meets a larger remaining degree (nor too small).
+/// Each vertex has at least core[v] neighbours of at least its core number (so it is not too
+/// large), and peeling by ascending core number never meets a larger remaining degree (nor too
+/// small).
 inline std::string check_cores(const SerialGraph& graph, const std::vector<std::int64_t>& cores) {
   const auto neighbours = simple_neighbours(graph);
   std::vector<std::int64_t> degree(graph.size());

@@ -42,9 +42,10 @@ struct RandomGraph {
   bool directed = true;
 };
 
-/// A small graph with what breaks engines: none, one or up to 60 vertices; dense, sparse, negative or
-/// extreme ids; loops, repeats, reciprocal pairs, isolated vertices, star hubs. Weights are multiples
-/// of 1/4 from 0 to 8, so that sums of them are exact. Equal seeds give equal graphs on any platform.
+/// A small graph with what breaks engines: none, one or up to 60 vertices; dense, sparse, negative
+/// or extreme ids; loops, repeats, reciprocal pairs, isolated vertices, star hubs. Weights are
+/// multiples of 1/4 from 0 to 8, so that sums of them are exact. Equal seeds give equal graphs on
+/// any platform.
 inline RandomGraph random_graph(std::uint64_t seed) {
   Dice dice(seed);
   RandomGraph graph;

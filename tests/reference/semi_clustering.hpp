@@ -13,9 +13,9 @@
 namespace weir::reference {
 
 struct SemiClusteringOptions {
-  std::size_t max_clusters = 4;  ///< kept per vertex, and sent per superstep (C_max)
-  std::size_t max_members = 8;   ///< of one cluster (V_max, M_max)
-  double boundary_factor = 0.5;  ///< f_B
+  std::size_t max_clusters = 4;      ///< kept per vertex, and sent per superstep (C_max)
+  std::size_t max_members = 8;       ///< of one cluster (V_max, M_max)
+  double boundary_factor = 0.5;      ///< f_B
   std::int64_t max_iterations = 10;  ///< supersteps after superstep 0
 };
 
@@ -34,8 +34,8 @@ struct SemiCluster {
 };
 
 /// Semi-clusters of each vertex, best first: by score descending, then by members ascending
-/// (lexicographic). Direction and loops are ignored, parallel edges add up. Scores are exact, and so
-/// is the order, as long as sums of weights are (integers, say). [Malewicz10 §5.4]
+/// (lexicographic). Direction and loops are ignored, parallel edges add up. Scores are exact, and
+/// so is the order, as long as sums of weights are (integers, say). [Malewicz10 §5.4]
 inline std::vector<std::vector<SemiCluster>> semi_clustering(
     const SerialGraph& graph, const SemiClusteringOptions& options = {}) {
   std::vector<std::map<VertexId, double>> weights(graph.size());  // of the edges to each neighbour
@@ -50,15 +50,14 @@ inline std::vector<std::vector<SemiCluster>> semi_clustering(
   const auto joined = [&](SemiCluster cluster, std::size_t v) {
     double inside = 0, outside = 0;
     for (const auto& [u, weight] : weights[v]) {
-      const bool is_member =
-          std::binary_search(cluster.members.begin(), cluster.members.end(), u);
+      const bool is_member = std::binary_search(cluster.members.begin(), cluster.members.end(), u);
       (is_member ? inside : outside) += weight;
     }
     cluster.inner += inside;
     cluster.boundary += outside - inside;
     const VertexId id = graph.ids[v];
-    cluster.members.insert(
-        std::lower_bound(cluster.members.begin(), cluster.members.end(), id), id);
+    cluster.members.insert(std::lower_bound(cluster.members.begin(), cluster.members.end(), id),
+                           id);
     return cluster;
   };
   const auto keep_best = [&](std::vector<SemiCluster>& clusters) {

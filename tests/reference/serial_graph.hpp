@@ -33,8 +33,9 @@ struct BuildOptions {
 /// A far end and a weight.
 using SerialArc = std::pair<std::size_t, double>;
 
-/// A graph as adjacency lists over indices into `ids`. An undirected edge is one arc at each end, an
-/// undirected loop two arcs at its vertex; there `in` equals `out`. Lists ascend by (index, weight).
+/// A graph as adjacency lists over indices into `ids`. An undirected edge is one arc at each end,
+/// an undirected loop two arcs at its vertex; there `in` equals `out`. Lists ascend by (index,
+/// weight).
 struct SerialGraph {
   std::vector<VertexId> ids;  ///< ascending, each once
   std::vector<std::vector<SerialArc>> out;
