@@ -17,8 +17,9 @@ using Bytes = std::vector<std::byte>;
 template <class T>
   requires std::is_trivially_copyable_v<T>
 void append_plain(Bytes& out, const T& value) {
-  const auto* first = reinterpret_cast<const std::byte*>(&value);
-  out.insert(out.end(), first, first + sizeof(T));
+  const std::size_t before = out.size();
+  out.resize(before + sizeof(T));
+  std::memcpy(out.data() + before, &value, sizeof(T));
 }
 
 /// Reads plain values and sub-spans front to back; running out of bytes is Error{internal}.

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -22,8 +23,9 @@ class Port;
 
 /// How a context is to behave.
 struct ContextOptions {
-  /// Threads of this rank, the calling one included. 0: min(affinity, cgroup quota) divided by the
-  /// ranks on this host, at least 1.
+  /// Threads of this rank, the calling one included. 0: the smaller of the cores it is bound to,
+  /// divided by the ranks bound to the same, and the cgroup quota, divided by the ranks on this host;
+  /// at least 1.
   int threads = 0;
   /// A wait longer than this is Error{communication} with a dump of who waits for whom. 0: none.
   std::chrono::milliseconds deadline{std::chrono::minutes{10}};
@@ -77,11 +79,26 @@ class Context {
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
   /// Folds one byte string per rank in rank order by `combine(left, right)` over a binomial tree and
-  /// returns the result on every rank. Collective. `name` appears in errors.
+  /// returns the result on every rank. Collective. `name`, the same on all ranks, appears in errors.
   Bytes fold(std::string_view name, Bytes own, const std::function<Bytes(Bytes, Bytes)>& combine);
 
-  /// Tells every rank that this one failed outside an agreed point. Not collective.
+  /// Tells every rank that this one failed outside an agreed point. Not collective. "rank R: " is put
+  /// before the text when there are several ranks and it begins with no rank. The error that all ranks
+  /// just threw together (agree, throw_agreed) fails nothing.
   void fail(const Error& error) noexcept;
+
+  /// The rank whose failure failed this context, if any.
+  std::optional<Rank> failed_by() const;
+
+  /// Throws an error that every rank throws at this very point, because all computed it from the same
+  /// fold; the context stays usable, and leaving it by this error is leaving it in order. Collective.
+  [[noreturn]] void throw_agreed(const Error& error);
+
+  /// Moves frames without waiting; long loops without a collective call may call it.
+  void progress();
+
+  /// Ranks on this rank's host, itself included.
+  int ranks_on_host() const;
 
   /// Superstep put into frame headers; -1 outside a run.
   void set_superstep(Superstep step);
@@ -100,7 +117,7 @@ struct Batch {
 };
 
 /// One delivery of byte batches from ranks to ranks. Collective: every rank makes it, sends what it
-/// has, and closes it. Frames of other ranks' later epochs are kept until their turn; repeated
+/// has, and closes it; `name` is the same on all ranks. Frames of other ranks' later epochs are kept until their turn; repeated
 /// frames are dropped by sequence.
 class Exchange {
  public:
@@ -111,6 +128,8 @@ class Exchange {
   Exchange(Context& context, std::string_view name, std::vector<Rank> destinations,
            std::vector<Rank> sources);
   ~Exchange();
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
 
   /// Queues a batch; may be called many times per destination. A batch for this rank itself stays here.
   void send(Rank destination, Bytes bytes, std::uint32_t source_shard = 0);
@@ -126,12 +145,28 @@ class Exchange {
   std::vector<Batch> close();
 
  private:
+  /// What arrived from one source.
+  struct Source {
+    Rank rank = 0;
+    std::uint32_t num_delivered = 0;            // handed over: all sequences below
+    std::optional<std::uint32_t> num_expected;  // known once the source closed
+    std::map<std::uint32_t, Batch> waiting;     // by sequence
+  };
+  struct Destination {
+    Rank rank = 0;
+    std::uint32_t num_sent = 0;
+  };
+
+  void open(std::vector<Rank> destinations, std::vector<Rank> sources);
+  void absorb();
+  void hand_over(Source& source, const std::function<void(Batch)>& receive);
+  bool is_complete(const Source& source) const;
+
   Context::State& state_;
-  std::uint64_t epoch_;
   std::string name_;
-  std::vector<Rank> destinations_;
-  std::vector<Rank> sources_;
-  std::vector<std::uint32_t> num_sent_;
+  std::uint64_t epoch_ = 0;
+  std::vector<Destination> destinations_;
+  std::vector<Source> sources_;
   std::vector<Batch> own_;
   bool is_closed_ = false;
 };

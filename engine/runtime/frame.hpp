@@ -34,7 +34,7 @@ struct FrameHeader {
   std::uint32_t source_shard = 0;
   std::int32_t source = 0;
   std::uint32_t incarnation = 0;    ///< Grows when a job is started again.
-  std::uint64_t reserved_end = 0;
+  std::uint64_t operation = 0;      ///< Hash of the operation's name: ranks that part ways are noticed.
 };
 static_assert(sizeof(FrameHeader) == 64);
 

@@ -3,8 +3,10 @@
 
 #include <chrono>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
+#include <deque>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include <weir/engine/runtime/frame.hpp>
@@ -16,6 +18,13 @@ class FrameSink {
  public:
   virtual ~FrameSink() = default;
   virtual void deliver(Frame frame) = 0;
+};
+
+/// How a context gives up its port.
+enum class Parting {
+  in_order,  ///< Every rank that could still send said that it leaves; nothing is under way.
+  early,     ///< In order, but other ranks may still send.
+  failed,    ///< After a failure; peers may be gone.
 };
 
 /// The transport between the ranks of a context: point to point, unordered between ranks, ordered
@@ -45,24 +54,58 @@ class Port {
   /// True when every frame handed over has left this rank.
   virtual bool is_idle() const = 0;
 
-  void limit_pieces(std::size_t max_piece_bytes) { max_piece_bytes_ = max_piece_bytes; }
+  /// Sleeps for a moment, at most a few milliseconds: until something arrives where the transport can
+  /// tell, else 50 us.
+  virtual void pause();
+
+  /// True when shared resources can be given back only after every rank said that it leaves.
+  virtual bool needs_farewell() const { return false; }
+
+  /// Told once, before the end.
+  virtual void part(Parting how);
+
+  /// Payload bytes per piece; at least 1, at most 1 GiB.
+  void limit_pieces(std::size_t max_piece_bytes);
 
  protected:
   Port(Rank rank, Rank size) : rank_(rank), size_(size) {}
 
-  /// One piece: header and payload within the limit. Never blocks.
+  /// One piece: the payload is within the limit. Never blocks.
   virtual void submit_piece(Rank to, const FrameHeader& header, Bytes payload) = 0;
   /// Moves pieces; calls `receive_piece` for each that arrived.
   virtual bool progress_pieces() = 0;
   void receive_piece(const FrameHeader& header, Bytes payload);
 
+  /// For decorators: hands a piece to another port.
+  static void forward_piece(Port& port, Rank to, const FrameHeader& header, Bytes payload) {
+    port.submit_piece(to, header, std::move(payload));
+  }
+
  private:
-  struct Partial;  // a split frame whose pieces are still arriving
+  /// Names a frame among all that one rank receives.
+  struct Key {
+    std::uint64_t epoch;
+    std::int32_t source;
+    std::uint32_t sequence;
+    FrameKind kind;
+    auto operator<=>(const Key&) const = default;
+  };
+  /// A split frame whose pieces are still arriving.
+  struct Partial {
+    Key key;
+    Frame frame;
+    std::set<std::uint64_t> offsets;
+    std::uint64_t received_bytes = 0;
+  };
+
+  Partial& partial_of(const Key& key, const FrameHeader& header);
+
   Rank rank_;
   Rank size_;
   std::size_t max_piece_bytes_ = default_max_piece_bytes;
   FrameSink* sink_ = nullptr;
-  std::vector<Frame> partials_;
+  std::vector<Partial> partials_;
+  std::deque<Key> joined_;  // the latest, so that a repeated piece does not begin a frame anew
 };
 
 /// Ports of `ranks` threads of this process, one per rank.
