@@ -30,7 +30,8 @@ inline std::vector<VertexId> wcc(const SerialGraph& graph) {
   return labels;
 }
 
-/// Smallest id of the strongly connected component of each vertex. [Tarjan72], without recursion.
+/// Smallest id of the strongly connected component of each vertex. Tarjan's algorithm without
+/// recursion.
 inline std::vector<VertexId> scc(const SerialGraph& graph) {
   const std::size_t n = graph.size();
   const std::size_t unseen = n;

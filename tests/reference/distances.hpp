@@ -42,8 +42,8 @@ inline std::vector<std::int64_t> bfs(const SerialGraph& graph,
   return levels;
 }
 
-/// Smallest sum of weights on a path from the nearest source. Throws std::invalid_argument when any
-/// weight is negative or not finite. [Dijkstra59]
+/// Smallest sum of weights on a path from the nearest source, by Dijkstra's algorithm. Throws
+/// std::invalid_argument when any weight is negative or not finite.
 inline std::vector<double> sssp(const SerialGraph& graph, const std::vector<VertexId>& sources) {
   for (const auto& arcs : graph.out) {
     for (const auto& [u, weight] : arcs) {

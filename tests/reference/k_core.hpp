@@ -11,7 +11,7 @@
 namespace weir::reference {
 
 /// Core number of each vertex: the largest k such that a subgraph in which every vertex has at
-/// least k neighbours holds it. Direction, loops and repeats are ignored. [BatageljZaversnik03]
+/// least k neighbours holds it. Direction, loops and repeats are ignored. [Batagelj03]
 inline std::vector<std::int64_t> k_core(const SerialGraph& graph) {
   const auto neighbours = simple_neighbours(graph);
   std::size_t largest = 0;

@@ -12,7 +12,7 @@ namespace weir::reference {
 
 /// Community label of each vertex after a number of synchronous steps: in each, a vertex takes the
 /// label most frequent among its neighbours, the smallest of several. Each arc counts once at each
-/// of its ends: reciprocal and parallel arcs count each. [Graphalytics, CDLP]
+/// of its ends: reciprocal and parallel arcs count each. [Iosup16]
 inline std::vector<VertexId> cdlp(const SerialGraph& graph, std::int64_t iterations) {
   std::vector<VertexId> labels = graph.ids;
   for (std::int64_t i = 0; i < iterations; ++i) {

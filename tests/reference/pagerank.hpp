@@ -71,7 +71,7 @@ inline double l1_distance(const std::vector<double>& a, const std::vector<double
 }
 
 /// PageRank from the teleport distribution (1/n each without a teleport set). The mass of vertices
-/// without out-arcs goes back to the teleport set. Parallel arcs count each. [Page98]
+/// without out-arcs goes back to the teleport set. Parallel arcs count each. [Page99]
 inline PagerankResult pagerank(const SerialGraph& graph, const PagerankOptions& options = {}) {
   PagerankResult result{teleport_shares(graph, options.teleport)};
   while (result.iterations < options.iterations && graph.size() > 0) {

@@ -36,7 +36,7 @@ inline std::int64_t num_triangles(const SerialGraph& graph) {
 
 /// Local clustering coefficient: arcs among the neighbours N over |N| (|N| - 1), 0 when |N| < 2.
 /// N holds in- and out-neighbours, each once; an undirected edge is two arcs; loops and repeats are
-/// ignored. [Graphalytics, LCC]
+/// ignored. [Iosup16]
 inline std::vector<double> lcc(const SerialGraph& graph) {
   const auto neighbours = simple_neighbours(graph);
   std::vector<double> coefficients(graph.size(), 0.0);
