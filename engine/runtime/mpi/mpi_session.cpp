@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weir/engine/runtime/mpi/mpi_session.hpp>
+
+#include <exception>
+
+#include <weir/engine/model/check.hpp>
+#include <weir/engine/runtime/mpi/mpi_port.hpp>
+
+namespace weir {
+
+MpiSession::MpiSession(int& argc, char**& argv)
+    : is_broken_(std::make_shared<std::atomic<bool>>(false)),
+      exceptions_at_start_(std::uncaught_exceptions()) {
+  int is_initialized = 0;
+  MPI_Initialized(&is_initialized);
+  int level = MPI_THREAD_SINGLE;
+  if (is_initialized != 0) {
+    MPI_Query_thread(&level);
+  } else {
+    detail::check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &level),
+                      "MPI_Init_thread");
+    is_owner_ = true;
+  }
+  WEIR_EXPECT(level >= MPI_THREAD_FUNNELED, communication,
+              "this MPI supports no threads (MPI_THREAD_FUNNELED is needed)");
+  is_serialized_ = level >= MPI_THREAD_SERIALIZED;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
+  MPI_Comm_size(MPI_COMM_WORLD, &size_);
+}
+
+MpiSession::~MpiSession() {
+  const bool is_unwinding = std::uncaught_exceptions() > exceptions_at_start_;
+  if (is_owner_ && !is_unwinding && !*is_broken_) MPI_Finalize();
+}
+
+std::string MpiSession::library_version() const {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
+  int length = 0;
+  MPI_Get_library_version(text, &length);
+  const std::string version(text, static_cast<std::size_t>(length));
+  return version.substr(0, version.find('\n'));
+}
+
+std::string MpiSession::warning() const { return launch_warning(launcher_size(), size_); }
+
+std::unique_ptr<Port> MpiSession::world_port() {
+  return detail::make_mpi_port(MPI_COMM_WORLD, is_broken_);
+}
+
+}  // namespace weir
