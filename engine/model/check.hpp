@@ -6,9 +6,9 @@
 #include <weir/engine/model/error.hpp>
 
 /// The caller's or the world's fault: throws Error{code, text} unless the condition holds.
-#define WEIR_EXPECT(condition, code, text)                                        \
-  do {                                                                            \
-    if (!(condition)) throw ::weir::Error(::weir::ErrorCode::code, (text));       \
+#define WEIR_EXPECT(condition, code, text)                                  \
+  do {                                                                      \
+    if (!(condition)) throw ::weir::Error(::weir::ErrorCode::code, (text)); \
   } while (false)
 
 /// Our own fault: unreachable by any input.

@@ -42,7 +42,9 @@ struct Arc {
 
 /// An arc that carries a number.
 template <class A>
-concept WeightedArc = requires(const A& arc) { double{arc.value + 0}; } ||
-                      requires(const A& arc) { static_cast<double>(arc.value); };
+concept WeightedArc = requires(const A& arc) {
+  double{arc.value + 0};
+}
+|| requires(const A& arc) { static_cast<double>(arc.value); };
 
 }  // namespace weir

@@ -11,11 +11,11 @@ namespace weir {
 
 /// What kind of thing went wrong; one line of meaning each.
 enum class ErrorCode {
-  usage,          ///< The caller broke a documented rule of a function or an option.
-  input,          ///< A file, a graph or a value given to weir is missing, malformed or out of range.
-  output,         ///< A result could not be written whole.
-  program,        ///< A vertex program threw, or broke the law of one of its traits.
-  memory,         ///< Memory ran out on some rank.
+  usage,    ///< The caller broke a documented rule of a function or an option.
+  input,    ///< A file, a graph or a value given to weir is missing, malformed or out of range.
+  output,   ///< A result could not be written whole.
+  program,  ///< A vertex program threw, or broke the law of one of its traits.
+  memory,   ///< Memory ran out on some rank.
   communication,  ///< A rank could not be reached, left early, or a wait passed its deadline.
   cancelled,      ///< The caller's cancel token stopped the run.
   internal,       ///< A defect of weir itself.

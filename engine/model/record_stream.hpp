@@ -18,7 +18,9 @@ concept Source = requires(S source, std::vector<T>& batch) {
 
 /// A consumer of record batches.
 template <class S, class T>
-concept Sink = requires(S sink, std::span<const T> batch) { sink.write(batch); };
+concept Sink = requires(S sink, std::span<const T> batch) {
+  sink.write(batch);
+};
 
 /// A source over records in memory; the span must outlive it.
 template <class T>

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <weir/engine/graph/graph.hpp>
+#include <weir/engine/model/record_stream.hpp>
+#include <weir/engine/runtime/context.hpp>
+
+namespace weir {
+
+enum class Repeats { keep, merge };  ///< merge: the smallest value stays
+enum class Loops { keep, drop };
+enum class UnknownVertices { refuse, add, drop };  ///< end points that the vertex list lacks
+
+/// How edges become a graph.
+struct BuildOptions {
+  bool is_directed = true;
+  Repeats repeats = Repeats::keep;
+  Loops loops = Loops::keep;
+  /// Only where there is a vertex list; without one the end points are the vertices.
+  UnknownVertices unknown_vertices = UnknownVertices::refuse;
+  /// Number of shards; absent: by the rule of docs/semantics.md. 1 to 2^20.
+  std::optional<std::uint32_t> num_shards{};
+  /// Called on every rank with (phase, edges so far on this rank) while loading.
+  std::function<void(std::string_view, std::uint64_t)> progress{};
+};
+
+/// Collects one rank's share of vertices and edges, then builds the graph with the other ranks.
+/// An undirected edge becomes an arc at each end; a loop becomes two arcs at its vertex.
+template <class E>
+class GraphBuilder {
+ public:
+  GraphBuilder(Context& context, BuildOptions options)
+      : context_(context), options_(std::move(options)) {}
+
+  /// The graph has a vertex list; end points outside it are unknown.
+  void declare_vertex_list() { has_vertex_list_ = true; }
+  void add_vertices(std::span<const VertexId> ids) {
+    vertices_.insert(vertices_.end(), ids.begin(), ids.end());
+  }
+  void add_edges(std::vector<Edge<E>> edges);
+
+  /// Builds the graph. Collective. Throws Error{input} for unknown end points.
+  Graph<E> finish();
+
+ private:
+  void merge_repeats();
+  std::vector<VertexRecord> count_end_points() const;
+  bool settle_unknown(const std::vector<VertexRecord>& at_home);
+
+  Context& context_;
+  BuildOptions options_;
+  bool has_vertex_list_ = false;
+  std::vector<VertexId> vertices_;
+  std::deque<std::vector<Edge<E>>> edges_;  // in batches, so that memory goes as they are sent on
+  std::uint64_t num_edges_ = 0;
+};
+
+extern template class GraphBuilder<NoValue>;
+extern template class GraphBuilder<float>;
+extern template class GraphBuilder<double>;
+
+/// Builds a graph from each rank's source of edges, which may also be a source of vertices.
+/// Collective.
+template <class E, class S>
+requires Source<S, Edge<E>> Graph<E> build_graph(Context& context, S source,
+                                                 BuildOptions options = {}) {
+  GraphBuilder<E> builder(context, options);
+  context.agree([&] {
+    if constexpr (Source<S, VertexId>) {
+      for (std::vector<VertexId> batch; source.next(batch);) builder.add_vertices(batch);
+    }
+    std::uint64_t num_edges = 0;
+    for (std::vector<Edge<E>> batch; source.next(batch); batch = {}) {
+      num_edges += batch.size();
+      if (options.progress) options.progress("read", num_edges);
+      builder.add_edges(std::move(batch));
+    }
+  });
+  return builder.finish();
+}
+
+}  // namespace weir

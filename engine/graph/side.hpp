@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+#include <weir/engine/graph/vertices.hpp>
+#include <weir/engine/model/edge.hpp>
+
+namespace weir {
+
+class Context;
+
+/// Values of arcs, or nothing at all for NoValue.
+template <class E>
+class ArcValues {
+ public:
+  void resize(std::size_t count) { values_.resize(count); }
+  E operator[](std::uint64_t i) const { return values_[i]; }
+  void set(std::uint64_t i, const E& value) { values_[i] = value; }
+
+ private:
+  std::vector<E> values_;
+};
+template <>
+class ArcValues<NoValue> {
+ public:
+  void resize(std::size_t) {}
+  NoValue operator[](std::uint64_t) const { return {}; }
+  void set(std::uint64_t, NoValue) {}
+};
+
+/// Which published values travel between this rank and another, in an order both remember.
+struct GhostLink {
+  Rank peer = 0;
+  std::vector<Slot> sent;      ///< Slots of own vertices the peer reads; heat order.
+  std::vector<Slot> received;  ///< Slots of the peer's vertices read here; heat order.
+};
+
+/// The slots of one side: own vertices and the remote ones their neighbour lists name (ghosts), all
+/// in heat order, so that what is read most lies together.
+struct Slots {
+  static constexpr Row no_row = 0xffffffff;
+
+  std::vector<VertexId> ids;     ///< Vertex of each slot.
+  std::vector<Row> rows;         ///< Own row of each slot, `no_row` for a ghost.
+  std::vector<Slot> of_rows;     ///< Slot of each own row.
+  std::vector<GhostLink> links;  ///< Ascending by peer; only peers with something to say.
+  std::uint64_t num_ghosts = 0;
+
+  std::size_t size() const { return ids.size(); }
+};
+
+/// Finds owners and heat of the neighbours and lays the slots out. Collective.
+/// `neighbours`: ids in neighbour lists, any order, repeats allowed.
+Slots make_slots(Context& context, const ShardMap& shards, const Vertices& vertices,
+                 std::span<const VertexId> neighbours);
+
+/// The same adjacency seen from the slots: which rows read a slot.
+template <class E>
+struct Transpose {
+  std::vector<std::uint64_t> offsets;  ///< num_slots + 1
+  std::vector<Row> rows;
+  ArcValues<E> values;
+};
+
+/// Neighbour lists of a rank's vertices in one direction, with the slots they read.
+///
+/// A list ascends by slot, which is the heat order of its members; parallel arcs by value bits.
+template <class E>
+struct Side {
+  std::vector<std::uint64_t> offsets;  ///< num_rows + 1
+  std::vector<std::uint64_t>
+      splits;  ///< num_rows; where the out-list begins when both are here; else empty
+  std::vector<Slot> neighbours;
+  ArcValues<E> values;
+  Slots slots;
+  Transpose<E> transpose;  ///< Empty until `make_transpose`.
+
+  std::uint64_t first(Row row) const { return offsets[row]; }
+  std::uint64_t last(Row row) const { return offsets[row + std::size_t{1}]; }
+  /// End of the first list of a row: the in-list where both are here.
+  std::uint64_t split(Row row) const { return splits.empty() ? last(row) : splits[row]; }
+  std::uint64_t num_arcs() const { return neighbours.size(); }
+  void make_transpose();
+};
+
+/// Fills a side: list lengths first, then arcs in any order.
+template <class E>
+class SideBuilder {
+ public:
+  /// `first_lengths[row]`, `second_lengths[row]` (or empty): arcs each list of a row will get.
+  SideBuilder(std::vector<std::uint64_t> first_lengths, std::vector<std::uint64_t> second_lengths);
+
+  void place_first(Row row, VertexId neighbour, const E& value) {
+    place(first_next_[row]++, neighbour, value);
+  }
+  void place_second(Row row, VertexId neighbour, const E& value) {
+    place(second_next_[row]++, neighbour, value);
+  }
+
+  /// Collective.
+  Side<E> finish(Context& context, const ShardMap& shards, const Vertices& vertices);
+
+ private:
+  void place(std::uint64_t at, VertexId neighbour, const E& value) {
+    neighbour_ids_[at] = neighbour;
+    side_.values.set(at, value);
+  }
+  void sort_lists(Context& context, const Vertices& vertices);
+
+  Side<E> side_;
+  std::vector<VertexId> neighbour_ids_;
+  std::vector<std::uint64_t> first_next_;
+  std::vector<std::uint64_t> second_next_;
+};
+
+extern template struct Side<NoValue>;
+extern template struct Side<float>;
+extern template struct Side<double>;
+extern template class SideBuilder<NoValue>;
+extern template class SideBuilder<float>;
+extern template class SideBuilder<double>;
+
+}  // namespace weir

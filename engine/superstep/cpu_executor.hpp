@@ -1,0 +1,652 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <new>
+#include <optional>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include <weir/engine/graph/graph.hpp>
+#include <weir/engine/graph/vertex_values.hpp>
+#include <weir/engine/runtime/context.hpp>
+#include <weir/engine/superstep/cpu_handle.hpp>
+#include <weir/engine/superstep/frontier.hpp>
+#include <weir/engine/superstep/messages.hpp>
+#include <weir/engine/superstep/options.hpp>
+#include <weir/engine/superstep/published.hpp>
+#include <weir/engine/superstep/sends.hpp>
+#include <weir/engine/superstep/shard_work.hpp>
+
+namespace weir {
+
+/// What the master decided about the next superstep.
+struct Decision {
+  bool is_halted = false;
+  bool wakes_all = false;
+  std::size_t phase = 0;
+};
+
+/// Runs supersteps of a vertex program on this rank's threads. `graph` is `const Graph<E>` unless
+/// the program mutates it.
+///
+/// A superstep visits either every row (dense) or the rows that may be active (sparse): those that
+/// did not halt, those that read a value published in the last superstep, those that were sent a
+/// message. Both visit rows shard by shard, in row order, so that nothing depends on which way was
+/// taken.
+template <class G, class First, class... Rest>
+class CpuExecutor {
+ public:
+  using E = typename G::EdgeValue;
+  using Value = typename First::Value;
+  using Message = typename First::Message;
+  using Tags = AggregatorsOf<First>;
+  using Work = ShardWork<First, E>;
+  static constexpr std::size_t num_phases = 1 + sizeof...(Rest);
+  static constexpr bool is_combining = CombiningProgram<First>;
+  static constexpr bool combines_at_sender = [] {
+    if constexpr (is_combining) {
+      return ExactMonoid<typename First::Combiner>;
+    } else {
+      return false;
+    }
+  }();
+
+  CpuExecutor(G& graph, const std::tuple<First, Rest...>& programs, const RunOptions& options)
+      : graph_(graph), context_(graph.context()), programs_(programs), options_(options) {
+    for_each_phase([&](auto k) {
+      using P = Phase<k>;
+      static_assert(
+          std::is_same_v<typename P::Value, Value> && std::is_same_v<typename P::Message, Message>,
+          "weir: the phases of a program share Value and Message");
+      static_assert(CombiningProgram<P> == is_combining,
+                    "weir: the phases of a program share Combiner");
+      static_assert(
+          std::is_same_v<AggregatorsOf<P>, Tags> && std::is_same_v<MasterOf<P>, MasterOf<First>>,
+          "weir: the phases of a program share Aggregators and Master");
+    });
+    bind();
+    context_.agree([&] { initialise(nullptr); });
+  }
+
+  /// Starts from given values instead of `init`.
+  void set_values(const VertexValues<Value>& initial) {
+    context_.agree([&] { initialise(&initial); });
+  }
+
+  /// Prepares superstep `step`: phase, aggregates of the last one, and which rows to visit.
+  void begin(Superstep step, const Decision& decision, const typename Tags::Values& aggregated,
+             const MasterOf<First>& master) {
+    phase_ = decision.phase;
+    aggregated_ = aggregated;
+    view_.aggregated = &aggregated_;
+    view_.master = &master;
+    view_.superstep = step;
+    summary_ = {};
+    for (const std::size_t s : touched_) work_[s].clear();
+    touched_.clear();
+    choose_rows(step, decision.wakes_all);
+  }
+
+  /// Folds, computes and publishes for every active vertex.
+  void run() {
+    with_phase(phase_, [&](auto current) {
+      if (!read_phase_) return run_phase<num_phases, current>();
+      with_phase(*read_phase_, [&](auto sender) { run_phase<sender, current>(); });
+    });
+    gather_work();
+  }
+
+  /// Brings published values to the ranks that read them. Collective.
+  void exchange() {
+    with_phase(phase_, [&](auto k) {
+      auto& channel = std::get<k>(channels_);
+      exchange_published(context_, channel.side->slots, channel.write, summary_.num_values_sent,
+                         summary_.num_values_received);
+    });
+  }
+
+  Summary& summary() { return summary_; }
+
+  /// Delivers messages sent to single vertices; only when any rank sent one. Collective.
+  std::uint64_t deliver_sends() {
+    std::vector<SentMessage<Message>> sends = std::move(sends_);
+    sends_ = {};
+    return weir::deliver_sends(context_, graph_.shards(), vertices(), std::move(sends),
+                               combines_at_sender, sent_);
+  }
+
+  /// Flips the buffers: what was published becomes readable.
+  void commit(bool has_sends) {
+    if (!has_sends) sent_.clear();
+    delivered_.reset();
+    if (read_phase_ && (*read_phase_ != phase_ || !is_sticky()))
+      with_phase(*read_phase_, [&](auto k) { std::get<k>(channels_).read.clear(); });
+    with_phase(phase_, [&](auto k) {
+      auto& channel = std::get<k>(channels_);
+      if constexpr (StickyProgram<Phase<k>>) {
+        channel.write.make_list();
+        for (const Slot slot : channel.write.listed()) channel.read.put(slot, channel.write[slot]);
+        fresh_ = channel.write.listed();
+        channel.write.clear();
+      } else {
+        std::swap(channel.read, channel.write);
+      }
+    });
+    read_phase_ = phase_;
+  }
+
+  /// Folds every inbox now, so that the topology may change under it.
+  void deliver() {
+    Delivered delivered(vertices().size());
+    with_phase(*read_phase_, [&](auto sender) {
+      const auto messages = scattered_messages<sender>();
+      for (Row row = 0; row < vertices().size(); ++row) {
+        if constexpr (is_combining) {
+          delivered[row].push_back(folded(&messages, row));
+        } else {
+          for (const Message& m : MessageView<Phase<sender>, E>(&messages, row, sent_.of(row)))
+            delivered[row].push_back(m);
+        }
+      }
+    });
+    delivered_ = std::move(delivered);
+  }
+
+  /// Applies the topology changes of all ranks and moves values to the new rows. Collective.
+  /// Returns the number of dropped edges and messages found here.
+  std::uint64_t mutate() requires MutatingProgram<First> {
+    std::map<VertexId, Value> added = gather_added_vertices();
+    TopologyChange<E> change = std::move(mutations_.topology);
+    for (const auto& [id, value] : added) change.added_vertices.push_back(id);
+    mutations_ = {};
+    const std::shared_ptr<const Vertices> old = graph_.vertices();
+    const AppliedChange applied = graph_.apply(std::move(change));
+    std::uint64_t num_dropped = applied.num_dropped;
+    std::vector<detail::Cell<Value>> values = std::move(values_);
+    std::vector<std::uint8_t> halted = std::move(halted_);
+    Delivered delivered = std::move(*delivered_);
+    bind();
+    values_.assign(vertices().size(), {});
+    halted_.assign(vertices().size(), 0);
+    delivered_.emplace(vertices().size());
+    if constexpr (is_combining) {
+      for (auto& inbox : *delivered_) inbox.assign(1, First::Combiner::identity());
+    }
+    for (const auto& [id, value] : added) {
+      if (const auto row = vertices().find(id)) values_[*row].value = value;
+    }
+    for (Row row = 0; row < old->size(); ++row) {
+      const Row now = applied.new_rows[row];
+      if (now == Slots::no_row) {
+        num_dropped += num_messages_in(delivered[row]);
+        continue;
+      }
+      values_[now] = std::move(values[row]);
+      halted_[now] = halted[row];
+      (*delivered_)[now] = std::move(delivered[row]);
+    }
+    return num_dropped;
+  }
+
+  /// The aggregates of all ranks from their encoded subtrees, in rank order.
+  typename Tags::Values fold_aggregates(const Bytes& encoded) const {
+    if constexpr (Tags::size == 0) {
+      return Tags::identity();
+    } else {
+      std::vector<typename Tags::Values> subtrees;
+      for (BytesView rest(encoded); !rest.empty();) decode(rest, subtrees);
+      std::size_t next = 0;
+      const ShardMap& shards = graph_.shards();
+      return fold_subtrees(
+          shards.num_shards(), Tags::combine,
+          [&](std::uint64_t first) {
+            return shards.owned_by(shards.owner_of_shard(static_cast<ShardIndex>(first))).end;
+          },
+          [&] { return subtrees.at(next++); });
+    }
+  }
+
+  VertexValues<Value> take_values() {
+    return VertexValues<Value>(context_, graph_.vertices(), graph_.names(), std::move(values_));
+  }
+
+  bool is_sparse() const { return frontier_.is_sparse(); }
+  std::size_t phase() const { return phase_; }
+
+ private:
+  template <std::size_t K>
+  using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
+  using Delivered = std::vector<std::vector<Message>>;  // by row; one folded message when combining
+
+  /// Lists and buffers of the messages one phase scatters.
+  template <class P>
+  struct Channel {
+    Side<E>* side = nullptr;
+    PublishedBuffer<PublishedOf<P>> read;
+    PublishedBuffer<PublishedOf<P>> write;
+  };
+
+  const Vertices& vertices() const { return *graph_.vertices(); }
+
+  template <class F>
+  static void for_each_phase(F&& f) {
+    [&]<std::size_t... K>(std::index_sequence<K...>) {
+      (f(std::integral_constant<std::size_t, K>{}), ...);
+    }
+    (std::make_index_sequence<num_phases>{});
+  }
+  template <class F>
+  static void with_phase(std::size_t phase, F&& f) {
+    for_each_phase([&](auto k) {
+      if (k == phase) f(k);
+    });
+  }
+  bool is_sticky() const {
+    bool sticky = false;
+    with_phase(phase_, [&](auto k) { sticky = StickyProgram<Phase<k>>; });
+    return sticky;
+  }
+  template <class P>
+  static constexpr Edges along_edges() {
+    if constexpr (requires { P::along_edges; }) {
+      return P::along_edges;
+    } else {
+      return Edges::out;
+    }
+  }
+
+  /// Attaches to the graph's topology as it is now. Collective when lists must be built.
+  void bind() {
+    for_each_phase([&](auto k) {
+      using P = Phase<k>;
+      using Published = PublishedOf<P>;
+      auto& channel = std::get<k>(channels_);
+      channel.side = &graph_.side_for(along_edges<P>());
+      Published blank{};
+      if constexpr (is_combining && std::is_same_v<Published, Message>)
+        blank = First::Combiner::identity();
+      context_.agree([&] {
+        channel.read.resize(channel.side->slots.size(), blank);
+        channel.write.resize(channel.side->slots.size(), blank);
+        if (StickyProgram<P> || options_.direction == Direction::push)
+          channel.side->make_transpose();
+      });
+    });
+    if constexpr (ArcReadingProgram<First>) view_.out_side = &graph_.side_for(Edges::in);
+    view_.vertices = graph_.vertices().get();
+    view_.num_vertices = graph_.num_vertices();
+    view_.seed = options_.seed;
+    frontier_.bind(vertices());
+    work_.clear();
+    work_.resize(vertices().shards().size());
+    touched_.clear();
+    sent_.clear();
+    fresh_.clear();
+  }
+
+  VertexInfo info(Row row) const {
+    return {vertices().id(row), vertices().out_degree(row), vertices().in_degree(row),
+            graph_.num_vertices()};
+  }
+
+  void initialise(const VertexValues<Value>* initial) {
+    values_.assign(vertices().size(), {});
+    halted_.assign(vertices().size(), StartingProgram<First> ? 1 : 0);
+    for_each_own_shard([&](ShardIndex shard) {
+      for (Row row = vertices().first_row(shard); row < vertices().first_row(shard + 1); ++row) {
+        values_[row].value = initial ? initial->at(vertices().id(row))
+                                     : static_cast<Value>(std::get<0>(programs_).init(info(row)));
+      }
+    });
+  }
+
+  template <class F>
+  void for_each_own_shard(const F& f) {
+    const ShardRange own = vertices().shards();
+    context_.parallel_for(own.size(),
+                          [&](std::size_t s) { f(own.begin + static_cast<ShardIndex>(s)); });
+  }
+
+  void choose_rows(Superstep step, bool wakes_all) {
+    frontier_.begin();
+    if (wakes_all) std::fill(halted_.begin(), halted_.end(), std::uint8_t{0});
+    if (wakes_all || delivered_) return frontier_.visit_all();
+    if (step == 0) {
+      if constexpr (StartingProgram<First>) {
+        for (const VertexId id : std::get<0>(programs_).starts()) {
+          if (const auto row = vertices().find(id)) {
+            halted_[*row] = 0;
+            frontier_.visit(*row);
+          }
+        }
+        return frontier_.finish();
+      }
+      return frontier_.visit_all();
+    }
+    bool is_dense = false;
+    with_phase(*read_phase_, [&](auto k) { is_dense = !collect_readers<k>(); });
+    if (is_dense) return frontier_.visit_all();
+    for (const Row row : unhalted_) frontier_.visit(row);
+    for (const Row row : sent_.rows()) frontier_.visit(row);
+    frontier_.finish();
+  }
+
+  /// Marks the rows that read what phase K published last, and pushes the messages to them where
+  /// the combiner is exact. False when visiting every row is cheaper.
+  template <std::size_t K>
+  bool collect_readers() {
+    using P = Phase<K>;
+    auto& channel = std::get<K>(channels_);
+    if constexpr (StickyProgram<P>) {
+      for (const Slot slot : fresh_) mark_readers(*channel.side, slot);
+      return true;
+    } else {
+      if (options_.direction == Direction::pull) return false;
+      if (options_.direction == Direction::push) channel.read.make_list();
+      if (!channel.read.is_listed()) return false;
+      channel.side->make_transpose();
+      const auto& offsets = channel.side->transpose.offsets;
+      std::uint64_t work = unhalted_.size() + sent_.rows().size();
+      for (const Slot slot : channel.read.listed())
+        work += offsets[slot + std::size_t{1}] - offsets[slot];
+      if (options_.direction == Direction::automatic &&
+          !frontier_.is_sparse_better(work, channel.side->num_arcs()))
+        return false;
+      if constexpr (combines_at_sender) {
+        push<K>();
+      } else {
+        for (const Slot slot : channel.read.listed()) mark_readers(*channel.side, slot);
+      }
+      return true;
+    }
+  }
+
+  void mark_readers(const Side<E>& side, Slot slot) {
+    const auto& transpose = side.transpose;
+    for (std::uint64_t i = transpose.offsets[slot]; i < transpose.offsets[slot + std::size_t{1}];
+         ++i)
+      frontier_.visit(transpose.rows[i]);
+  }
+
+  template <std::size_t K>
+  void push() {
+    using P = Phase<K>;
+    const auto messages = scattered_messages<K>();
+    const auto& side = messages.side();
+    const auto& transpose = side.transpose;
+    const typename First::Combiner combiner{};
+    if (pushed_.size() != vertices().size())
+      pushed_.assign(vertices().size(), {First::Combiner::identity()});
+    has_pushed_ = true;
+    for (const Slot slot : messages.buffer().listed()) {
+      const auto& published = messages.buffer()[slot];
+      const VertexId source = side.slots.ids[slot];
+      for (std::uint64_t i = transpose.offsets[slot]; i < transpose.offsets[slot + std::size_t{1}];
+           ++i) {
+        const Row row = transpose.rows[i];
+        if constexpr (WantingProgram<P>) {
+          if (!std::get<K>(programs_).wants(values_[row].value)) continue;
+        }
+        auto& folded = pushed_[row].value;
+        folded = combiner(
+            folded, messages.along({source, vertices().id(row), transpose.values[i]}, published));
+        frontier_.visit(row);
+      }
+    }
+  }
+
+  template <std::size_t K>
+  auto scattered_messages() const {
+    const auto& channel = std::get<K>(channels_);
+    return ScatteredMessages<Phase<K>, E>(std::get<K>(programs_), *channel.side, channel.read,
+                                          vertices());
+  }
+
+  /// The folded inbox of a row when combining.
+  template <class Scattered>
+  Message folded(const Scattered* messages, Row row) {
+    const typename First::Combiner combiner{};
+    Message result = First::Combiner::identity();
+    if (delivered_) return (*delivered_)[row].front();
+    if (has_pushed_) {
+      result = pushed_[row].value;
+      pushed_[row].value = First::Combiner::identity();
+    } else if (messages != nullptr) {
+      result = messages->folded(combiner, row);
+    }
+    const auto sent = sent_.of(row);
+    if (sent.empty()) return result;
+    return combiner(result, fold(combiner, std::uint64_t{0}, sent.size(),
+                                 [&](std::uint64_t i) { return sent[i]; }));
+  }
+
+  static bool is_identity(const Message& message) {
+    const Message identity = First::Combiner::identity();
+    if constexpr (std::is_floating_point_v<Message>) {
+      return std::memcmp(&message, &identity, sizeof(Message)) == 0;
+    } else {
+      return message == identity;
+    }
+  }
+
+  std::uint64_t num_messages_in(const std::vector<Message>& delivered) const {
+    if constexpr (is_combining) {
+      return is_identity(delivered.front()) ? 0 : 1;
+    } else {
+      return delivered.size();
+    }
+  }
+
+  /// Computes every visited row of every shard. `S` scattered what is read; num_phases: nothing
+  /// was.
+  template <std::size_t S, std::size_t C>
+  void run_phase() {
+    frontier_.for_each_shard(context_, [&](std::size_t s, auto&& rows) {
+      Work& work = work_[s];
+      Row row = 0;
+      try {
+        rows([&](Row each) {
+          row = each;
+          compute_row<S, C>(work, row);
+        });
+      } catch (const Error& error) {
+        fail(work, row, error.code(), error.what());
+      } catch (const std::bad_alloc&) {
+        fail(work, row, ErrorCode::memory, "out of memory");
+      } catch (const std::exception& error) {
+        fail(work, row, ErrorCode::program, error.what());
+      } catch (...) {
+        fail(work, row, ErrorCode::program, "an exception of unknown type");
+      }
+    });
+    has_pushed_ = false;
+  }
+
+  void fail(Work& work, Row row, ErrorCode code, const char* text) {
+    work.failure = Failure{code, vertices().id(row), context_.rank(), text};
+  }
+
+  template <std::size_t S, std::size_t C>
+  void compute_row(Work& work, Row row) {
+    using P = Phase<C>;
+    const P& program = std::get<C>(programs_);
+    const auto compute = [&](const auto& inbox, bool has_message) {
+      if (halted_[row] && !has_message) return;
+      CpuHandle<First, E> handle(view_, work, row, values_[row].value);
+      program.compute(handle, inbox);
+      ++work.num_computed;
+      halted_[row] = handle.is_halted() ? 1 : 0;
+      if (!handle.is_halted()) work.unhalted.push_back(row);
+      if (handle.has_scattered()) publish<C>(work, row);
+    };
+    if constexpr (is_combining) {
+      Message message = First::Combiner::identity();
+      bool any = false;
+      if constexpr (S == num_phases) {
+        message = folded<ScatteredMessages<First, E>>(nullptr, row);
+      } else {
+        if constexpr (WantingProgram<Phase<S>>) {
+          if (!delivered_ && !std::get<S>(programs_).wants(values_[row].value)) {
+            return compute(Inbox<Message>(message, true), false);
+          }
+        }
+        const auto messages = scattered_messages<S>();
+        message = folded(&messages, row);
+        if constexpr (WakesOnAnyMessageProgram<P>) any = has_any_message(messages, row);
+      }
+      any = any || !is_identity(message);
+      compute(Inbox<Message>(message, !any), any);
+    } else if (delivered_) {
+      const std::span<const Message> inbox((*delivered_)[row]);
+      compute(inbox, !inbox.empty());
+    } else if constexpr (S == num_phases) {
+      const auto sent = sent_.of(row);
+      compute(sent, !sent.empty());
+    } else {
+      const auto messages = scattered_messages<S>();
+      const MessageView<Phase<S>, E> inbox(&messages, row, sent_.of(row));
+      // A sticky row is visited because something it reads changed, or because it is awake.
+      compute(inbox, !inbox.empty());
+    }
+  }
+
+  template <class Scattered>
+  bool has_any_message(const Scattered& messages, Row row) const {
+    for (std::uint64_t i = messages.side().first(row); i < messages.side().last(row); ++i) {
+      if (messages.has(i)) return true;
+    }
+    return !sent_.of(row).empty();
+  }
+
+  template <std::size_t C>
+  void publish(Work& work, Row row) {
+    using P = Phase<C>;
+    auto& channel = std::get<C>(channels_);
+    const Slot slot = channel.side->slots.of_rows[row];
+    const Value& value = values_[row].value;
+    if constexpr (requires { std::get<C>(programs_).publish(value, info(row)); }) {
+      auto published = std::get<C>(programs_).publish(value, info(row));
+      detail::refuse_nan<P>(published);
+      channel.write.put(slot, std::move(published));
+    } else {
+      detail::refuse_nan<P>(value);
+      channel.write.put(slot, value);
+    }
+    work.scattered.push_back(slot);
+    switch (along_edges<P>()) {
+      case Edges::out: work.num_messages += vertices().out_degree(row); break;
+      case Edges::in: work.num_messages += vertices().in_degree(row); break;
+      case Edges::both:
+        work.num_messages += vertices().out_degree(row);
+        if (graph_.is_directed()) work.num_messages += vertices().in_degree(row);
+    }
+  }
+
+  /// Shard results to rank results, in shard order.
+  void gather_work() {
+    touched_ = frontier_.visited_shards();
+    unhalted_.clear();
+    sends_.clear();
+    for (const std::size_t s : touched_) {
+      Work& work = work_[s];
+      summary_.num_computed += work.num_computed;
+      summary_.num_messages += work.num_messages;
+      summary_.num_scattered += work.scattered.size();
+      summary_.num_unhalted += work.unhalted.size();
+      unhalted_.insert(unhalted_.end(), work.unhalted.begin(), work.unhalted.end());
+      std::move(work.sends.begin(), work.sends.end(), std::back_inserter(sends_));
+      if (work.failure && (!summary_.failure || *work.failure < *summary_.failure))
+        summary_.failure = work.failure;
+      with_phase(phase_, [&](auto k) { std::get<k>(channels_).write.note(work.scattered); });
+      if constexpr (MutatingProgram<First>) gather_mutations(work.mutations);
+    }
+    if constexpr (combines_at_sender) combine_at_sender(typename First::Combiner{}, sends_);
+    summary_.num_sent = sends_.size();
+    summary_.num_mutations = mutations_.size();
+    if constexpr (Tags::size > 0) {
+      // The tree runs over all shards; those not visited contribute the identity.
+      const ShardRange own = vertices().shards();
+      std::vector<typename Tags::Values> subtrees;
+      for_each_subtree(
+          graph_.shards().num_shards(), own.begin, own.end, Tags::combine,
+          [&](std::uint64_t s) { return work_[s - own.begin].aggregates; },
+          [&](const typename Tags::Values& values) { subtrees.push_back(values); });
+      encode(std::span<const typename Tags::Values>(subtrees), summary_.aggregates);
+    }
+  }
+
+  void gather_mutations(Mutations<Value, E>& from) {
+    const auto append = [](auto& to, auto& source) {
+      std::move(source.begin(), source.end(), std::back_inserter(to));
+    };
+    append(mutations_.topology.removed_edges, from.topology.removed_edges);
+    append(mutations_.topology.removed_vertices, from.topology.removed_vertices);
+    append(mutations_.topology.added_edges, from.topology.added_edges);
+    append(mutations_.added_vertices, from.added_vertices);
+  }
+
+  /// Brings added vertices to their owners and settles conflicts. Collective.
+  std::map<VertexId, Value> gather_added_vertices() {
+    const auto num_ranks = static_cast<std::size_t>(context_.size());
+    std::vector<std::vector<VertexId>> ids(num_ranks);
+    std::vector<std::vector<Value>> values(num_ranks);
+    for (auto& [id, value] : mutations_.added_vertices) {
+      const auto owner = static_cast<std::size_t>(graph_.shards().owner_of(id));
+      ids[owner].push_back(id);
+      values[owner].push_back(std::move(value));
+    }
+    const auto ids_here = weir::exchange(context_, std::move(ids));
+    const auto values_here = weir::exchange(context_, std::move(values));
+    std::map<VertexId, Value> added;
+    context_.agree([&] {
+      for (std::size_t r = 0; r < num_ranks; ++r) {
+        for (std::size_t i = 0; i < ids_here[r].size(); ++i) {
+          const VertexId id = ids_here[r][i];
+          const Value& value = values_here[r][i];
+          const auto [at, is_new] = added.emplace(id, value);
+          if (is_new) continue;
+          if constexpr (ResolvingProgram<First>) {
+            at->second = std::get<0>(programs_).resolve(id, at->second, value);
+          } else {
+            WEIR_EXPECT(at->second == value, program,
+                        "vertex " + std::to_string(id) +
+                            " was added twice with different values; the program has no resolve()");
+          }
+        }
+      }
+    });
+    return added;
+  }
+
+  G& graph_;
+  Context& context_;
+  const std::tuple<First, Rest...>& programs_;
+  const RunOptions& options_;
+  std::tuple<Channel<First>, Channel<Rest>...> channels_;
+  std::vector<detail::Cell<Value>> values_;  // by row
+  std::vector<std::uint8_t> halted_;         // by row
+  Frontier frontier_;
+  std::vector<Work> work_;                     // by own shard
+  std::vector<std::size_t> touched_;           // own shards visited in this superstep
+  std::vector<Row> unhalted_;                  // rows that stay awake
+  std::vector<Slot> fresh_;                    // sticky: slots published in the last superstep
+  std::vector<detail::Cell<Message>> pushed_;  // by row; the identity but for rows pushed to
+  bool has_pushed_ = false;
+  SentInbox<Message> sent_;
+  std::vector<SentMessage<Message>> sends_;
+  Mutations<Value, E> mutations_;
+  std::optional<Delivered> delivered_;  // after a mutation: the inboxes, folded before it
+  StepView<First, E> view_;
+  typename Tags::Values aggregated_ = Tags::identity();
+  Summary summary_;
+  std::size_t phase_ = 0;
+  std::optional<std::size_t> read_phase_;  // the phase whose messages are read
+};
+
+}  // namespace weir

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <utility>
+
+#include <weir/engine/superstep/cpu_executor.hpp>
+#include <weir/engine/superstep/recorder.hpp>
+#include <weir/engine/superstep/summary.hpp>
+
+namespace weir {
+
+/// What ends up agreed after a superstep: the folded summary and the folded aggregates.
+template <class P>
+struct Agreed {
+  Summary summary;
+  typename AggregatorsOf<P>::Values aggregated = AggregatorsOf<P>::identity();
+  MasterOf<P> master{};
+};
+
+/// Asks the master about the next superstep. Pure: every rank decides alike.
+template <class P>
+Decision decide(const P& program, Superstep step, std::size_t phase, std::uint64_t num_vertices,
+                Agreed<P>& agreed) {
+  Decision decision{.phase = phase};
+  if constexpr (MasterProgram<P>) {
+    const Summary& last = agreed.summary;
+    MasterHandle<P> handle(step, last.num_unhalted, num_vertices,
+                           last.num_scattered + last.num_sent, agreed.aggregated, phase);
+    program.master(agreed.master, handle);
+    decision = {handle.is_halted(), handle.wakes_all(), handle.phase()};
+  }
+  return decision;
+}
+
+/// The superstep loop: compute, exchange, barrier ([Malewicz10]). Collective; every rank returns
+/// from the same superstep, or throws the same Error.
+template <class Executor, class P>
+Ending drive(Context& context, Executor& executor, const P& program, const RunOptions& options,
+             const std::function<std::uint64_t()>& num_vertices, Agreed<P>& agreed,
+             Recorder& recorder) {
+  std::size_t phase = 0;
+  for (Superstep step = 0;; ++step) {
+    const Decision decision = decide(program, step, phase, num_vertices(), agreed);
+    if (decision.is_halted) return Ending::halted;
+    if (step > 0 && agreed.summary.is_quiet() && !decision.wakes_all) return Ending::quiet;
+    if (step >= options.max_supersteps) return Ending::superstep_limit;
+    phase = decision.phase;
+
+    recorder.begin(step, phase);
+    executor.begin(step, decision, agreed.aggregated, agreed.master);  // which rows to visit
+    executor.run();                                                    // fold, compute, publish
+    recorder.computed(executor.is_sparse());
+    executor.exchange();  // published values to their readers
+    recorder.exchanged();
+    executor.summary().wants_to_cancel = options.cancel.is_cancelled() ? 1 : 0;
+    executor.summary().bytes_sent = recorder.bytes_sent(context);
+    agreed.summary = barrier(context, executor.summary());  // one fold
+    agreed.summary.throw_if_failed(step);
+    agreed.aggregated = executor.fold_aggregates(agreed.summary.aggregates);
+
+    std::uint64_t num_dropped = 0;
+    const bool has_sends = agreed.summary.num_sent > 0;
+    if (has_sends) num_dropped += executor.deliver_sends();
+    executor.commit(has_sends);  // what was published can be read
+    if constexpr (MutatingProgram<P>) {
+      if (agreed.summary.num_mutations > 0) {
+        executor.deliver();  // before the topology changes
+        num_dropped += executor.mutate();
+      }
+    }
+    recorder.committed(context, agreed.summary, num_dropped, agreed.aggregated, AggregatorsOf<P>{});
+  }
+}
+
+}  // namespace weir

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+#include <weir/engine/graph/side.hpp>
+#include <weir/engine/model/vertex_program.hpp>
+#include <weir/engine/superstep/fold.hpp>
+#include <weir/engine/superstep/published.hpp>
+
+namespace weir {
+
+/// The messages one phase scattered, as its targets read them: along(published, arc) for the
+/// present members of a neighbour list.
+template <class P, class E>
+class ScatteredMessages {
+ public:
+  using Message = typename P::Message;
+
+  ScatteredMessages(const P& program, const Side<E>& side,
+                    const PublishedBuffer<PublishedOf<P>>& buffer, const Vertices& vertices)
+      : program_(&program), side_(&side), buffer_(&buffer), vertices_(&vertices) {}
+
+  bool has(std::uint64_t position) const { return buffer_->has(side_->neighbours[position]); }
+
+  /// The message at a position of the list of `target`; the source is present.
+  Message at(std::uint64_t position, VertexId target) const {
+    const Slot slot = side_->neighbours[position];
+    return along({side_->slots.ids[slot], target, side_->values[position]}, (*buffer_)[slot]);
+  }
+
+  Message along(const Arc<E>& arc, const PublishedOf<P>& published) const {
+    if constexpr (AlongProgram<P, E>) {
+      return program_->along(published, arc);
+    } else {
+      return static_cast<Message>(published);
+    }
+  }
+
+  /// The fold of one list (design of docs/semantics.md): in-list and out-list each, then both.
+  template <Monoid C>
+  Message folded(const C& combiner, Row row) const {
+    const std::uint64_t first = side_->first(row);
+    const std::uint64_t split = side_->split(row);
+    const std::uint64_t last = side_->last(row);
+    const Message in = folded(combiner, row, first, split);
+    return split == last && side_->splits.empty()
+               ? in
+               : combiner(in, folded(combiner, row, split, last));
+  }
+
+  const Side<E>& side() const { return *side_; }
+  const PublishedBuffer<PublishedOf<P>>& buffer() const { return *buffer_; }
+  VertexId id(Row row) const { return vertices_->id(row); }
+
+ private:
+  template <Monoid C>
+  Message folded(const C& combiner, Row row, std::uint64_t begin, std::uint64_t end) const {
+    const VertexId target = vertices_->id(row);
+    if constexpr (FirstDecidesProgram<P>) {
+      for (std::uint64_t i = begin; i < end; ++i) {
+        if (has(i)) return at(i, target);
+      }
+      return C::identity();
+    }
+    // Absent slots hold the identity where the published value is the message: no test per arc.
+    constexpr bool is_blank_identity =
+        !AlongProgram<P, E> && std::is_same_v<PublishedOf<P>, Message>;
+    if (is_blank_identity || buffer_->is_full())
+      return fold(combiner, begin, end, [&](std::uint64_t i) { return at(i, target); });
+    return fold(combiner, begin, end,
+                [&](std::uint64_t i) { return has(i) ? at(i, target) : C::identity(); });
+  }
+
+  const P* program_;
+  const Side<E>* side_;
+  const PublishedBuffer<PublishedOf<P>>* buffer_;
+  const Vertices* vertices_;
+};
+
+/// The inbox of a program without a combiner: first the scattered messages in list order, then the
+/// sent ones. Valid during `compute`.
+template <class P, class E>
+class MessageView {
+ public:
+  using Message = typename P::Message;
+
+  /// `scattered` may be null: nothing was scattered.
+  MessageView(const ScatteredMessages<P, E>* scattered, Row row, std::span<const Message> sent)
+      : scattered_(scattered), sent_(sent) {
+    if (scattered_ == nullptr) return;
+    first_ = scattered_->side().first(row);
+    last_ = scattered_->side().last(row);
+    target_ = scattered_->id(row);
+    first_ = next_present(first_);
+  }
+
+  class Iterator {
+   public:
+    using value_type = Message;
+    Iterator(const MessageView* view, std::uint64_t position, std::size_t sent)
+        : view_(view), position_(position), sent_(sent) {}
+    Message operator*() const {
+      return position_ < view_->last_ ? view_->scattered_->at(position_, view_->target_)
+                                      : view_->sent_[sent_];
+    }
+    Iterator& operator++() {
+      if (position_ < view_->last_)
+        position_ = view_->next_present(position_ + 1);
+      else
+        ++sent_;
+      return *this;
+    }
+    friend bool operator==(const Iterator& a, const Iterator& b) {
+      return a.position_ == b.position_ && a.sent_ == b.sent_;
+    }
+
+   private:
+    const MessageView* view_;
+    std::uint64_t position_;
+    std::size_t sent_;
+  };
+
+  Iterator begin() const { return {this, first_, 0}; }
+  Iterator end() const { return {this, last_, sent_.size()}; }
+  bool empty() const { return first_ == last_ && sent_.empty(); }
+
+ private:
+  std::uint64_t next_present(std::uint64_t position) const {
+    while (position < last_ && !scattered_->has(position)) ++position;
+    return position;
+  }
+
+  const ScatteredMessages<P, E>* scattered_;
+  std::span<const Message> sent_;
+  std::uint64_t first_ = 0;
+  std::uint64_t last_ = 0;
+  VertexId target_ = 0;
+};
+
+}  // namespace weir

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/engine/model/ids.hpp>
+
+namespace weir {
+
+/// How messages reach their targets; the bits of the result are the same.
+enum class Direction {
+  automatic,  ///< push or pull by how much work is left
+  push,       ///< sources write along their edges (inexact combiners: they mark who pulls)
+  pull,       ///< every target reads its list
+};
+
+/// What one superstep did, over all ranks; seconds are this rank's.
+struct SuperstepReport {
+  Superstep superstep = 0;
+  std::size_t phase = 0;
+  bool is_sparse = false;          ///< this rank visited only candidates
+  std::uint64_t num_computed = 0;  ///< vertices that were active
+  std::uint64_t num_scattered = 0;
+  std::uint64_t num_messages = 0;  ///< along arcs and by send
+  std::uint64_t num_dropped = 0;   ///< to vertices that do not exist
+  std::uint64_t num_mutations = 0;
+  std::uint64_t bytes_sent = 0;  ///< between ranks
+  double compute_seconds = 0;
+  double exchange_seconds = 0;
+  double barrier_seconds = 0;
+  std::vector<std::pair<std::string, double>> aggregates;  ///< named ones only
+};
+
+/// Why a run ended.
+enum class Ending {
+  quiet,           ///< nothing was active and no message in flight
+  halted,          ///< the master said so
+  superstep_limit  ///< max_supersteps was reached
+};
+
+/// What a run did. Equal on every rank except for the seconds.
+struct RunReport {
+  Ending ending = Ending::quiet;
+  double seconds = 0;  ///< first compute to last barrier
+  std::uint64_t num_supersteps = 0;
+  std::uint64_t num_messages = 0;
+  std::uint64_t num_dropped = 0;
+  std::uint64_t bytes_sent = 0;
+  std::vector<SuperstepReport> supersteps;
+};
+
+/// Stops a run from another thread or a signal handler. Copies share one flag.
+class CancelToken {
+ public:
+  CancelToken() : flag_(std::make_shared<std::atomic<bool>>(false)) {}
+  void cancel() const noexcept { flag_->store(true, std::memory_order_relaxed); }
+  bool is_cancelled() const noexcept { return flag_->load(std::memory_order_relaxed); }
+
+ private:
+  std::shared_ptr<std::atomic<bool>> flag_;
+};
+
+/// How a program runs. Every rank passes the same values; callbacks are this rank's own.
+struct RunOptions {
+  Superstep max_supersteps = std::numeric_limits<Superstep>::max();
+  Direction direction = Direction::automatic;
+  std::uint64_t seed = 1;  ///< of `v.random()`
+  CancelToken cancel{};    ///< agreed on at the next barrier: Error{cancelled} on all ranks
+  std::function<void(const SuperstepReport&)> progress{};  ///< after every superstep
+  std::function<void(Superstep)> before_superstep{};
+  std::function<void(Superstep)> after_superstep{};
+};
+
+}  // namespace weir

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include <weir/engine/graph/graph.hpp>
+#include <weir/engine/graph/vertex_values.hpp>
+#include <weir/engine/model/vertex_program.hpp>
+#include <weir/engine/runtime/float_environment.hpp>
+#include <weir/engine/superstep/cpu_executor.hpp>
+#include <weir/engine/superstep/driver.hpp>
+#include <weir/engine/superstep/options.hpp>
+#include <weir/engine/superstep/recorder.hpp>
+
+namespace weir {
+
+/// What a run gives back: `const auto [values, report] = weir::run(graph, program);`
+template <class V>
+struct RunResult {
+  VertexValues<V> values;
+  RunReport report;
+};
+
+namespace detail {
+
+template <class G, class First, class... Rest>
+RunResult<typename First::Value> run_phases(G& graph, const std::tuple<First, Rest...>& programs,
+                                            const RunOptions& options,
+                                            const VertexValues<typename First::Value>* initial) {
+  using E = typename G::EdgeValue;
+  static_assert(check_program<First, E>() && (check_program<Rest, E>() && ...));
+  static_assert(!MutatingProgram<First> || !std::is_const_v<G>,
+                "weir: a program that mutates the topology needs a graph that is not const");
+  if constexpr (VertexProgram<First, E> && (VertexProgram<Rest, E> && ...)) {
+    const FloatEnvironment float_environment;
+    Context& context = graph.context();
+    try {
+      CpuExecutor<G, First, Rest...> executor(graph, programs, options);
+      if (initial != nullptr) executor.set_values(*initial);
+      Agreed<First> agreed;
+      Recorder recorder(context, options);
+      const Ending ending = drive(
+          context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
+          agreed, recorder);
+      return {executor.take_values(), recorder.finish(ending)};
+    } catch (const Error&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      // Between the agreed points of a superstep; the other ranks are waiting.
+      const Error error(ErrorCode::memory,
+                        "rank " + std::to_string(context.rank()) + ": out of memory");
+      context.fail(error);
+      throw error;
+    } catch (const std::exception& failure) {
+      const Error error(ErrorCode::program,
+                        "rank " + std::to_string(context.rank()) + ": " + failure.what());
+      context.fail(error);
+      throw error;
+    }
+  }
+}
+
+}  // namespace detail
+
+/// Runs a vertex program until nothing is active and no message is in flight, the master halts, or
+/// `max_supersteps` is reached. Collective. Every rank throws the same Error: of several failures
+/// in one superstep, the one at the smallest vertex.
+template <class E, class P>
+RunResult<typename P::Value> run(const Graph<E>& graph, const P& program,
+                                 const RunOptions& options = {}) {
+  return detail::run_phases(graph, std::tuple<P>(program), options, nullptr);
+}
+
+/// The same for a program that changes the topology of `graph`.
+template <class E, MutatingProgram P>
+RunResult<typename P::Value> run(Graph<E>& graph, const P& program,
+                                 const RunOptions& options = {}) {
+  return detail::run_phases(graph, std::tuple<P>(program), options, nullptr);
+}
+
+/// Starts from given values instead of the program's `init`; they belong to the same graph.
+template <class E, class P>
+RunResult<typename P::Value> run(const Graph<E>& graph, const P& program, const RunOptions& options,
+                                 const VertexValues<typename P::Value>& initial) {
+  return detail::run_phases(graph, std::tuple<P>(program), options, &initial);
+}
+
+/// Runs the phases of one program; the master of the first chooses which.
+template <class E, class First, class... Rest>
+RunResult<typename First::Value> run(const Graph<E>& graph, const Phases<First, Rest...>& program,
+                                     const RunOptions& options = {}) {
+  return detail::run_phases(graph, program.phases, options, nullptr);
+}
+
+}  // namespace weir

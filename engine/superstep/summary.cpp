@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weir/engine/superstep/summary.hpp>
+
+#include <array>
+
+#include <weir/engine/model/check.hpp>
+#include <weir/engine/runtime/context.hpp>
+
+namespace weir {
+
+namespace {
+
+constexpr std::array counters = {&Summary::num_computed,        &Summary::num_unhalted,
+                                 &Summary::num_scattered,       &Summary::num_sent,
+                                 &Summary::num_messages,        &Summary::num_values_sent,
+                                 &Summary::num_values_received, &Summary::num_mutations,
+                                 &Summary::num_dropped,         &Summary::bytes_sent,
+                                 &Summary::wants_to_cancel};
+
+void append_text(Bytes& out, std::span<const std::byte> text) {
+  append_plain(out, std::uint64_t{text.size()});
+  out.insert(out.end(), text.begin(), text.end());
+}
+
+Bytes encode_summary(const Summary& summary) {
+  Bytes out;
+  for (const auto counter : counters) append_plain(out, summary.*counter);
+  append_plain(out, summary.failure.has_value());
+  if (summary.failure) {
+    append_plain(out, summary.failure->code);
+    append_plain(out, summary.failure->vertex);
+    append_plain(out, summary.failure->rank);
+    append_text(out, std::as_bytes(std::span(summary.failure->text)));
+  }
+  append_text(out, summary.aggregates);
+  return out;
+}
+
+Summary decode_summary(const Bytes& bytes) {
+  BytesView in(bytes);
+  Summary summary;
+  for (const auto counter : counters) summary.*counter = in.take<std::uint64_t>();
+  if (in.take<bool>()) {
+    Failure failure;
+    failure.code = in.take<ErrorCode>();
+    failure.vertex = in.take<VertexId>();
+    failure.rank = in.take<Rank>();
+    const auto text = in.take_bytes(in.take<std::uint64_t>());
+    failure.text.assign(reinterpret_cast<const char*>(text.data()), text.size());
+    summary.failure = std::move(failure);
+  }
+  const auto aggregates = in.take_bytes(in.take<std::uint64_t>());
+  summary.aggregates.assign(aggregates.begin(), aggregates.end());
+  return summary;
+}
+
+Bytes combine(const Bytes& left_bytes, const Bytes& right_bytes) {
+  Summary left = decode_summary(left_bytes);
+  Summary right = decode_summary(right_bytes);
+  for (const auto counter : counters) left.*counter += right.*counter;
+  if (right.failure && (!left.failure || *right.failure < *left.failure))
+    left.failure = std::move(right.failure);
+  left.aggregates.insert(left.aggregates.end(), right.aggregates.begin(), right.aggregates.end());
+  return encode_summary(left);
+}
+
+}  // namespace
+
+void Summary::throw_if_failed(Superstep step) const {
+  if (failure) {
+    throw Error(failure->code, "rank " + std::to_string(failure->rank) + ", superstep " +
+                                   std::to_string(step) + ", vertex " +
+                                   std::to_string(failure->vertex) + ": " + failure->text);
+  }
+  WEIR_EXPECT(wants_to_cancel == 0, cancelled,
+              "cancelled by the caller in superstep " + std::to_string(step));
+  WEIR_EXPECT(num_values_sent == num_values_received, internal,
+              "superstep " + std::to_string(step) + ": " + std::to_string(num_values_sent) +
+                  " values were sent between ranks, " + std::to_string(num_values_received) +
+                  " received");
+}
+
+Summary barrier(Context& context, const Summary& own) {
+  if (context.size() == 1) return own;
+  return decode_summary(context.fold("barrier", encode_summary(own),
+                                     [](Bytes left, Bytes right) { return combine(left, right); }));
+}
+
+}  // namespace weir
