@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weir/algorithms/pagerank.hpp>
+
+namespace weir {
+
+namespace {
+
+template <class E>
+void refuse_negative_weights(const Graph<E>& graph) {
+  const Side<E>& side = graph.side_for(Edges::out);
+  graph.context().agree([&] {
+    for (std::uint64_t i = 0; i < side.num_arcs(); ++i) {
+      WEIR_EXPECT(
+          side.values[i] >= 0, input,
+          "found an edge of negative weight; weighted pagerank expects weights of 0 or more");
+    }
+  });
+}
+
+template <class E>
+RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& options) {
+  WEIR_EXPECT(options.iterations >= 0, usage, "pagerank: iterations must be 0 or more");
+  WEIR_EXPECT(options.damping >= 0 && options.damping <= 1, usage,
+              "pagerank: damping must lie in [0, 1]");
+  WEIR_EXPECT(!options.tolerance || *options.tolerance >= 0, usage,
+              "pagerank: tolerance must be 0 or more");
+  require_vertices(graph, options.teleport, "teleport vertex");
+  std::vector<VertexId> teleport = options.teleport;
+  std::sort(teleport.begin(), teleport.end());
+  teleport.erase(std::unique(teleport.begin(), teleport.end()), teleport.end());
+  const auto run_program = [&](auto program) {
+    program.iterations = options.iterations;
+    program.tolerance = options.tolerance;
+    program.damping = options.damping;
+    program.teleport = teleport;
+    return run(graph, program, options.run);
+  };
+  if constexpr (!std::is_same_v<E, NoValue>) {
+    if (options.is_weighted) {
+      refuse_negative_weights(graph);
+      auto [values, report] = run_program(PageRankProgram<true>{});
+      return {values.transform([](const auto& value) { return value.rank; }), std::move(report)};
+    }
+  }
+  WEIR_EXPECT(!options.is_weighted, usage,
+              "pagerank: weighted ranks need a graph with edge values");
+  return run_program(PageRankProgram<false>{});
+}
+
+}  // namespace
+
+RunResult<double> pagerank(const Graph<NoValue>& graph, const PageRankOptions& options) {
+  return run_pagerank(graph, options);
+}
+RunResult<double> pagerank(const Graph<double>& graph, const PageRankOptions& options) {
+  return run_pagerank(graph, options);
+}
+
+constinit const Algorithm pagerank_algorithm{
+    "pagerank",
+    "importance by random walks; --iterations, --tolerance, --damping, --source to personalise",
+    false, [](const AnyGraph& graph, const AlgorithmOptions& options) {
+      return with_graph(graph, [&]<class E>(const Graph<E>& typed) {
+        PageRankOptions own{.tolerance = options.tolerance,
+                            .damping = options.damping,
+                            .is_weighted = !std::is_same_v<E, NoValue>,
+                            .teleport = options.sources,
+                            .run = options.run};
+        own.iterations = options.iterations.value_or(options.tolerance ? 1000 : 20);
+        auto [values, report] = pagerank(typed, own);
+        const bool has_converged =
+            options.tolerance && !report.supersteps.empty() &&
+            !report.supersteps.back().aggregates.empty() && report.num_supersteps > 1 &&
+            report.supersteps.back().aggregates.front().second <= *options.tolerance;
+        AlgorithmResult result = make_result(values, std::move(report));
+        if (options.tolerance) result.has_converged = has_converged;
+        return result;
+      });
+    }};
+
+}  // namespace weir
