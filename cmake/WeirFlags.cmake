@@ -4,7 +4,7 @@
 add_library(weir_flags INTERFACE)
 target_compile_features(weir_flags INTERFACE cxx_std_20)
 target_compile_options(weir_flags INTERFACE
-  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual
+  -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wnon-virtual-dtor
   -Wdouble-promotion -Wimplicit-fallthrough -Wcast-align -Wformat=2 -Wextra-semi -Wundef
   # GCC 12 sees overlapping copies in std::string operator+ (its bug 105651), and overflow where a vector of
   # bytes grows, where there is neither.
