@@ -88,7 +88,7 @@ concept PlainPart = bitwise<T> && std::is_class_v<T> && !HasMemberSerialize<T>;
 namespace boost::serialization {
 
 template <class T>
-  requires weir::detail::PlainPart<T>
+requires weir::detail::PlainPart<T>
 struct implementation_level<T> {
   using tag = mpl::integral_c_tag;
   using type = mpl::int_<object_serializable>;
@@ -96,7 +96,7 @@ struct implementation_level<T> {
 };
 
 template <class Archive, class T>
-  requires weir::detail::PlainPart<T>
+requires weir::detail::PlainPart<T>
 void serialize(Archive& archive, T& value, const unsigned int /*version*/) {
   auto bytes = make_binary_object(static_cast<void*>(&value), sizeof(T));
   archive& bytes;
@@ -144,7 +144,8 @@ void load(Archive& archive, std::variant<Parts...>& value, const unsigned int /*
   }
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     ((I == index ? static_cast<void>(archive >> value.template emplace<I>()) : void()), ...);
-  }(std::index_sequence_for<Parts...>{});
+  }
+  (std::index_sequence_for<Parts...>{});
 }
 
 template <class Archive, class... Parts>

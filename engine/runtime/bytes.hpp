@@ -15,7 +15,7 @@ using Bytes = std::vector<std::byte>;
 
 /// Appends the bytes of one plain value.
 template <class T>
-  requires std::is_trivially_copyable_v<T>
+requires std::is_trivially_copyable_v<T>
 void append_plain(Bytes& out, const T& value) {
   const std::size_t before = out.size();
   out.resize(before + sizeof(T));
@@ -28,8 +28,7 @@ class BytesView {
   explicit BytesView(std::span<const std::byte> bytes) : rest_(bytes) {}
 
   template <class T>
-    requires std::is_trivially_copyable_v<T>
-  T take() {
+  requires std::is_trivially_copyable_v<T> T take() {
     T value;
     std::memcpy(&value, take_bytes(sizeof(T)).data(), sizeof(T));
     return value;

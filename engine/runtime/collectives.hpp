@@ -42,7 +42,7 @@ std::vector<T> all_concatenate(Context& context, std::span<const T> records) {
 
 /// Left fold of one value per rank in rank order, on every rank. Collective.
 template <Monoid M>
-  requires Transferable<typename M::value_type>
+requires Transferable<typename M::value_type>
 typename M::value_type all_fold(Context& context, M monoid, typename M::value_type value) {
   using T = typename M::value_type;
   T result = M::identity();

@@ -142,16 +142,16 @@ void Context::agree(const std::function<void()>& body) {
       body();
     } catch (...) {
       Error error = detail::current_error();
-      // What all ranks threw already names its rank; what left an exchange open cannot be agreed on.
+      // What all ranks threw already names its rank; what left an exchange open cannot be agreed
+      // on.
       const bool is_agreed = state.agreed_ && *state.agreed_ == error.text();
       if (!is_agreed) error = detail::name_rank(error, rank(), size());
       if (state.failure_ || state.abandoned_) throw error;
       own = detail::encode_error(error, rank());
     }
   });
-  const Bytes first = fold("agree", std::move(own), [](Bytes left, Bytes right) {
-    return left.empty() ? right : left;
-  });
+  const Bytes first = fold("agree", std::move(own),
+                           [](Bytes left, Bytes right) { return left.empty() ? right : left; });
   if (!first.empty()) throw_agreed(detail::decode_error(first).error);
 }
 

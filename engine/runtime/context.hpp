@@ -24,8 +24,8 @@ class Port;
 /// How a context is to behave.
 struct ContextOptions {
   /// Threads of this rank, the calling one included. 0: the smaller of the cores it is bound to,
-  /// divided by the ranks bound to the same, and the cgroup quota, divided by the ranks on this host;
-  /// at least 1.
+  /// divided by the ranks bound to the same, and the cgroup quota, divided by the ranks on this
+  /// host; at least 1.
   int threads = 0;
   /// A wait longer than this is Error{communication} with a dump of who waits for whom. 0: none.
   std::chrono::milliseconds deadline{std::chrono::minutes{10}};
@@ -67,9 +67,10 @@ class Context {
   void log(LogLevel level, std::string_view text) const;
   Traffic traffic() const;
 
-  /// Runs `body` on this rank and agrees on how it went: when it threw on any rank, the Error of the
-  /// lowest such rank is thrown on all. Collective. std::bad_alloc becomes Error{memory}; other
-  /// exceptions become Error{program}; "rank R: " is put before the text when there are several ranks.
+  /// Runs `body` on this rank and agrees on how it went: when it threw on any rank, the Error of
+  /// the lowest such rank is thrown on all. Collective. std::bad_alloc becomes Error{memory}; other
+  /// exceptions become Error{program}; "rank R: " is put before the text when there are several
+  /// ranks.
   void agree(const std::function<void()>& body);
 
   /// Calls body(i) for i in [0, count), each once, on this rank's threads; the calling thread takes
@@ -78,20 +79,22 @@ class Context {
   /// point environment is round-to-nearest with subnormals in every body.
   void parallel_for(std::size_t count, const std::function<void(std::size_t)>& body);
 
-  /// Folds one byte string per rank in rank order by `combine(left, right)` over a binomial tree and
-  /// returns the result on every rank. Collective. `name`, the same on all ranks, appears in errors.
+  /// Folds one byte string per rank in rank order by `combine(left, right)` over a binomial tree
+  /// and returns the result on every rank. Collective. `name`, the same on all ranks, appears in
+  /// errors.
   Bytes fold(std::string_view name, Bytes own, const std::function<Bytes(Bytes, Bytes)>& combine);
 
-  /// Tells every rank that this one failed outside an agreed point. Not collective. "rank R: " is put
-  /// before the text when there are several ranks and it begins with no rank. The error that all ranks
-  /// just threw together (agree, throw_agreed) fails nothing.
+  /// Tells every rank that this one failed outside an agreed point. Not collective. "rank R: " is
+  /// put before the text when there are several ranks and it begins with no rank. The error that
+  /// all ranks just threw together (agree, throw_agreed) fails nothing.
   void fail(const Error& error) noexcept;
 
   /// The rank whose failure failed this context, if any.
   std::optional<Rank> failed_by() const;
 
-  /// Throws an error that every rank throws at this very point, because all computed it from the same
-  /// fold; the context stays usable, and leaving it by this error is leaving it in order. Collective.
+  /// Throws an error that every rank throws at this very point, because all computed it from the
+  /// same fold; the context stays usable, and leaving it by this error is leaving it in order.
+  /// Collective.
   [[noreturn]] void throw_agreed(const Error& error);
 
   /// Moves frames without waiting; long loops without a collective call may call it.
@@ -117,8 +120,8 @@ struct Batch {
 };
 
 /// One delivery of byte batches from ranks to ranks. Collective: every rank makes it, sends what it
-/// has, and closes it; `name` is the same on all ranks. Frames of other ranks' later epochs are kept until their turn; repeated
-/// frames are dropped by sequence.
+/// has, and closes it; `name` is the same on all ranks. Frames of other ranks' later epochs are
+/// kept until their turn; repeated frames are dropped by sequence.
 class Exchange {
  public:
   /// Every rank may send to every rank.
@@ -131,11 +134,12 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
 
-  /// Queues a batch; may be called many times per destination. A batch for this rank itself stays here.
+  /// Queues a batch; may be called many times per destination. A batch for this rank itself stays
+  /// here.
   void send(Rank destination, Bytes bytes, std::uint32_t source_shard = 0);
 
-  /// Moves frames without waiting and hands over the batches of other ranks that arrived, in order per
-  /// source, so that memory does not pile up.
+  /// Moves frames without waiting and hands over the batches of other ranks that arrived, in order
+  /// per source, so that memory does not pile up.
   void poll(const std::function<void(Batch)>& receive);
 
   /// Sends the closing frames and waits until every source closed; then hands over what remains,
@@ -171,9 +175,9 @@ class Exchange {
   bool is_closed_ = false;
 };
 
-/// Runs `body` on `ranks` threads of this process, each with its own context over the same in-process
-/// transport, and returns when all ended. When bodies threw, one of the exceptions that is not merely
-/// the echo of another rank's failure is rethrown.
+/// Runs `body` on `ranks` threads of this process, each with its own context over the same
+/// in-process transport, and returns when all ended. When bodies threw, one of the exceptions that
+/// is not merely the echo of another rank's failure is rethrown.
 void run_in_process(Rank ranks, const ContextOptions& options,
                     const std::function<void(Context&)>& body);
 

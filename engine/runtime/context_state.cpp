@@ -191,15 +191,16 @@ std::vector<Frame> Context::State::take_frames(std::uint64_t epoch, std::string_
 void Context::State::wait(const Waiting& waiting) {
   const auto start = Clock::now();
   for (int num_idle = 0;; ++num_idle) {
+    if (waiting.is_over()) return;  // what is complete is right, whatever came after it
     throw_if_failed();
-    if (waiting.is_over()) return;
     if (pump()) {
       num_idle = 0;
       continue;
     }
     if (num_left_ > 0) check_left(waiting);
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(Clock::now() - start);
-    if (options_.deadline.count() > 0 && waited >= options_.deadline) throw_deadline(waiting, waited);
+    if (options_.deadline.count() > 0 && waited >= options_.deadline)
+      throw_deadline(waiting, waited);
     if (num_idle < num_spins) continue;
     if (num_idle < num_spins + num_yields) {
       std::this_thread::yield();
@@ -220,9 +221,9 @@ void Context::State::check_left(const Waiting& waiting) {
 }
 
 void Context::State::throw_deadline(const Waiting& waiting, std::chrono::milliseconds waited) {
-  std::string text = "rank " + std::to_string(rank()) + " waited " + std::to_string(waited.count()) +
-                     " ms in \"" + std::string(waiting.name) + "\" (operation " +
-                     std::to_string(waiting.epoch);
+  std::string text = "rank " + std::to_string(rank()) + " waited " +
+                     std::to_string(waited.count()) + " ms in \"" + std::string(waiting.name) +
+                     "\" (operation " + std::to_string(waiting.epoch);
   if (superstep_ >= 0) text += ", superstep " + std::to_string(superstep_);
   const std::vector<Rank> missing = waiting.missing();
   text += ") for " + detail::list_ranks(missing);
@@ -294,9 +295,8 @@ void Context::State::leave() noexcept {
     const std::vector<Rank> ranks = farewell_ranks();
     for (const Rank r : ranks) submit(r, FrameKind::leave, next_epoch_, {});
     const auto all_left = [&] {
-      return std::all_of(ranks.begin(), ranks.end(), [&](Rank r) {
-        return left_at_[static_cast<std::size_t>(r)] != never;
-      });
+      return std::all_of(ranks.begin(), ranks.end(),
+                         [&](Rank r) { return left_at_[static_cast<std::size_t>(r)] != never; });
     };
     const bool needs_farewell = port_->needs_farewell();
     pump_until([&] { return failure_ || (port_->is_idle() && (!needs_farewell || all_left())); },

@@ -38,8 +38,7 @@ auto find_rank(Entries& entries, Rank rank) {
 
 }  // namespace
 
-Exchange::Exchange(Context& context, std::string_view name)
-    : state_(*context.state_), name_(name) {
+Exchange::Exchange(Context& context, std::string_view name) : state_(*context.state_), name_(name) {
   open(all_but(state_.rank(), state_.size()), all_but(state_.rank(), state_.size()));
 }
 
@@ -93,8 +92,8 @@ void Exchange::absorb() {
     if (header.kind == FrameKind::close) {
       source->num_expected = header.sequence;
     } else if (header.sequence >= source->num_delivered) {  // else a repeat
-      source->waiting.try_emplace(header.sequence,
-                                  Batch{header.source, header.source_shard, std::move(frame.payload)});
+      source->waiting.try_emplace(
+          header.sequence, Batch{header.source, header.source_shard, std::move(frame.payload)});
     }
   }
 }
@@ -144,7 +143,8 @@ void Exchange::close(const std::function<void(Batch)>& receive) {
     };
     const auto received = [&] {
       std::size_t num_batches = 0;
-      for (const Source& source : sources_) num_batches += source.num_delivered + source.waiting.size();
+      for (const Source& source : sources_)
+        num_batches += source.num_delivered + source.waiting.size();
       return std::to_string(num_batches) + " batches, and all from " +
              std::to_string(sources_.size() - missing().size()) + " of " +
              std::to_string(sources_.size()) + " ranks";

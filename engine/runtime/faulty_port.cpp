@@ -25,9 +25,7 @@ class FaultyPort final : public Port {
   bool is_idle() const override { return held_.empty() && inner_->is_idle(); }
   bool needs_farewell() const override { return inner_->needs_farewell(); }
   /// A repeated frame may come after its sender's last word, so nothing is given back.
-  void part(Parting how) override {
-    inner_->part(how == Parting::in_order ? Parting::early : how);
-  }
+  void part(Parting how) override { inner_->part(how == Parting::in_order ? Parting::early : how); }
   void pause() override {
     if (held_.empty()) {
       inner_->pause();
@@ -80,8 +78,8 @@ class FaultyPort final : public Port {
 
   bool release() {
     const auto now = Clock::now();
-    const auto first_due =
-        std::stable_partition(held_.begin(), held_.end(), [&](const Held& h) { return h.due > now; });
+    const auto first_due = std::stable_partition(held_.begin(), held_.end(),
+                                                 [&](const Held& h) { return h.due > now; });
     if (faults_.reorder) std::shuffle(first_due, held_.end(), random_);
     std::vector<Held> due(std::make_move_iterator(first_due), std::make_move_iterator(held_.end()));
     held_.erase(first_due, held_.end());

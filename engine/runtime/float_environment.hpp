@@ -9,8 +9,8 @@
 
 namespace weir {
 
-/// While it lives, this thread rounds to nearest and keeps subnormals, so that results do not depend
-/// on what the caller had set; then the caller's setting is back.
+/// While it lives, this thread rounds to nearest and keeps subnormals, so that results do not
+/// depend on what the caller had set; then the caller's setting is back.
 class FloatEnvironment {
  public:
 #if defined(__SSE2__)

@@ -10,8 +10,8 @@ namespace weir {
 
 /// What a frame is for.
 enum class FrameKind : std::uint8_t {
-  data,       ///< A batch of an exchange.
-  close,      ///< Last frame of one source in an exchange; `sequence` is the number of its data frames.
+  data,   ///< A batch of an exchange.
+  close,  ///< Last frame of one source in an exchange; `sequence` is the number of its data frames.
   fold_up,    ///< A partial result on its way to the root of a fold.
   fold_down,  ///< The result of a fold on its way back.
   abort,      ///< The sender failed outside an agreed point; the payload is its error.
@@ -33,8 +33,8 @@ struct FrameHeader {
   std::uint32_t sequence = 0;       ///< Ascending per (epoch, source, destination).
   std::uint32_t source_shard = 0;
   std::int32_t source = 0;
-  std::uint32_t incarnation = 0;    ///< Grows when a job is started again.
-  std::uint64_t operation = 0;      ///< Hash of the operation's name: ranks that part ways are noticed.
+  std::uint32_t incarnation = 0;  ///< Grows when a job is started again.
+  std::uint64_t operation = 0;  ///< Hash of the operation's name: ranks that part ways are noticed.
 };
 static_assert(sizeof(FrameHeader) == 64);
 

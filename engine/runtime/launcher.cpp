@@ -9,7 +9,8 @@ namespace weir {
 namespace {
 
 /// Set by Open MPI, by MPICH's Hydra and Slurm's PMI, and by MVAPICH.
-constexpr const char* size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE"};
+constexpr const char* size_variables[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                          "MV2_COMM_WORLD_SIZE"};
 /// Set by every launcher that speaks PMIx; it does not say the size.
 constexpr const char* pmix_rank = "PMIX_RANK";
 constexpr const char* slurm_step_size = "SLURM_STEP_NUM_TASKS";

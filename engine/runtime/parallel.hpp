@@ -14,8 +14,8 @@ class Arena {
   explicit Arena(int num_threads);
   ~Arena();
 
-  /// Calls body(i) for i in [0, count) in roughly ascending order. When bodies threw, the exception of
-  /// the smallest i is rethrown; those beyond it may not have been called.
+  /// Calls body(i) for i in [0, count) in roughly ascending order. When bodies threw, the exception
+  /// of the smallest i is rethrown; those beyond it may not have been called.
   void run(std::size_t count, const std::function<void(std::size_t)>& body);
 
  private:

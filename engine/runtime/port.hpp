@@ -54,8 +54,8 @@ class Port {
   /// True when every frame handed over has left this rank.
   virtual bool is_idle() const = 0;
 
-  /// Sleeps for a moment, at most a few milliseconds: until something arrives where the transport can
-  /// tell, else 50 us.
+  /// Sleeps for a moment, at most a few milliseconds: until something arrives where the transport
+  /// can tell, else 50 us.
   virtual void pause();
 
   /// True when shared resources can be given back only after every rank said that it leaves.
@@ -114,10 +114,10 @@ std::vector<std::unique_ptr<Port>> make_thread_ports(Rank ranks);
 /// What a faulty port does to the frames it is given; for tests. Order from one rank to another may
 /// be lost, which weir's protocols do not rely on beyond the header's sequence.
 struct Faults {
-  double drop_probability = 0;       ///< Dropped once, sent again after `retry_after`.
-  double duplicate_probability = 0;  ///< Sent twice.
+  double drop_probability = 0;         ///< Dropped once, sent again after `retry_after`.
+  double duplicate_probability = 0;    ///< Sent twice.
   std::chrono::microseconds delay{0};  ///< Held back this long.
-  bool reorder = false;              ///< Held frames leave in random order.
+  bool reorder = false;                ///< Held frames leave in random order.
   std::chrono::microseconds retry_after{200};
   std::uint64_t seed = 1;
 };

@@ -30,9 +30,9 @@ std::optional<int> cgroup_quota(const CgroupPaths& paths = {});
 
 /// What the default number of threads is made of.
 struct ThreadShare {
-  int num_cores = 1;           ///< Cores this rank is bound to.
-  int ranks_on_cores = 1;      ///< Ranks of this host bound to the same cores.
-  std::optional<int> quota;    ///< Cores this host's control group may use.
+  int num_cores = 1;         ///< Cores this rank is bound to.
+  int ranks_on_cores = 1;    ///< Ranks of this host bound to the same cores.
+  std::optional<int> quota;  ///< Cores this host's control group may use.
   int ranks_on_host = 1;
 };
 

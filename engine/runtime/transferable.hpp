@@ -39,20 +39,20 @@ inline constexpr bool is_handle<std::initializer_list<T>> = true;
 }  // namespace detail
 
 /// True when copying the bytes of a T copies the T. Follows from the type; a struct that hides a
-/// pointer opts out with `template <> inline constexpr bool weir::bitwise<T> = false`. Padding travels
-/// too, so buffers are never compared or hashed.
+/// pointer opts out with `template <> inline constexpr bool weir::bitwise<T> = false`. Padding
+/// travels too, so buffers are never compared or hashed.
 template <class T>
 inline constexpr bool bitwise =
-    std::is_trivially_copyable_v<T> && std::is_copy_constructible_v<T> && !detail::is_handle<T>;
+    std::is_trivially_copyable_v<T>&& std::is_copy_constructible_v<T> && !detail::is_handle<T>;
 template <class A, class B>
-inline constexpr bool bitwise<std::pair<A, B>> = bitwise<A> && bitwise<B>;
+inline constexpr bool bitwise<std::pair<A, B>> = bitwise<A>&& bitwise<B>;
 template <class... Parts>
 inline constexpr bool bitwise<std::tuple<Parts...>> = (bitwise<Parts> && ...);
 template <class T, std::size_t N>
 inline constexpr bool bitwise<std::array<T, N>> = bitwise<T>;
 template <class T>
 inline constexpr bool bitwise<std::optional<T>> =
-    bitwise<T> && std::is_trivially_copyable_v<std::optional<T>>;
+    bitwise<T>&& std::is_trivially_copyable_v<std::optional<T>>;
 template <class... Parts>
 inline constexpr bool bitwise<std::variant<Parts...>> =
     (bitwise<Parts> && ...) && std::is_trivially_copyable_v<std::variant<Parts...>>;
@@ -97,7 +97,7 @@ template <class T, class Allocator>
 inline constexpr bool serializable<std::vector<T, Allocator>> = detail::is_part<T>;
 template <class K, class V, class Less, class Allocator>
 inline constexpr bool serializable<std::map<K, V, Less, Allocator>> =
-    detail::is_part<K> && detail::is_part<V>;
+    detail::is_part<K>&& detail::is_part<V>;
 template <class T, class Less, class Allocator>
 inline constexpr bool serializable<std::set<T, Less, Allocator>> = detail::is_part<T>;
 template <class T>
@@ -105,7 +105,7 @@ inline constexpr bool serializable<std::optional<T>> = detail::is_part<T>;
 template <class... Parts>
 inline constexpr bool serializable<std::variant<Parts...>> = (detail::is_part<Parts> && ...);
 template <class A, class B>
-inline constexpr bool serializable<std::pair<A, B>> = detail::is_part<A> && detail::is_part<B>;
+inline constexpr bool serializable<std::pair<A, B>> = detail::is_part<A>&& detail::is_part<B>;
 template <class... Parts>
 inline constexpr bool serializable<std::tuple<Parts...>> = (detail::is_part<Parts> && ...);
 template <class T, std::size_t N>

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The only header of weir that includes <mpi.h>: for applications that bring their own communicator.
+// The only header of weir that includes <mpi.h>: for applications that bring their own
+// communicator.
 #pragma once
 
 #include <cstddef>

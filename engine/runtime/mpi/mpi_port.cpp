@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The transport over MPI: Isend, Improbe and Imrecv on a duplicate communicator, nothing else after
-// set-up. A message is the payload and after it the header, so that neither end moves the payload to
-// make room.
+// set-up. A message is the payload and after it the header, so that neither end moves the payload
+// to make room.
 #include <weir/engine/runtime/mpi/mpi_port.hpp>
 
 #include <algorithm>
@@ -115,8 +115,8 @@ class MpiPort final : public Port {
   bool is_idle() const override { return sends_.is_empty() && queue_.empty(); }
   bool needs_farewell() const override { return true; }
 
-  /// Only when nothing is under way may the communicator be freed: its number is used again, and what
-  /// arrived late would be taken for the next one's. Otherwise it lasts as long as MPI does.
+  /// Only when nothing is under way may the communicator be freed: its number is used again, and
+  /// what arrived late would be taken for the next one's. Otherwise it lasts as long as MPI does.
   void part(Parting how) override {
     is_clean_ = how == Parting::in_order;
     if (how == Parting::failed && is_broken_) *is_broken_ = true;
@@ -154,7 +154,8 @@ class MpiPort final : public Port {
   void start_send(Rank to, Bytes message) {
     const int count = message_bytes(message.size());
     sends_.add(std::move(message), [&](Bytes& bytes, MPI_Request* request) {
-      check_mpi(MPI_Isend(bytes.data(), count, MPI_BYTE, to, frame_tag, comm_, request), "MPI_Isend");
+      check_mpi(MPI_Isend(bytes.data(), count, MPI_BYTE, to, frame_tag, comm_, request),
+                "MPI_Isend");
     });
   }
 
@@ -200,12 +201,14 @@ void check_usable(MPI_Comm comm) {
               "MPI is not initialised; call MPI_Init_thread first");
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  WEIR_EXPECT(level >= MPI_THREAD_FUNNELED, usage,
-              "MPI provides MPI_THREAD_SINGLE; ask MPI_Init_thread for MPI_THREAD_FUNNELED or more");
+  WEIR_EXPECT(
+      level >= MPI_THREAD_FUNNELED, usage,
+      "MPI provides MPI_THREAD_SINGLE; ask MPI_Init_thread for MPI_THREAD_FUNNELED or more");
   WEIR_EXPECT(comm != MPI_COMM_NULL, usage, "the communicator is MPI_COMM_NULL");
   int is_inter = 0;
   check_mpi(MPI_Comm_test_inter(comm, &is_inter), "MPI_Comm_test_inter");
-  WEIR_EXPECT(is_inter == 0, usage, "the communicator joins two groups; an intracommunicator is needed");
+  WEIR_EXPECT(is_inter == 0, usage,
+              "the communicator joins two groups; an intracommunicator is needed");
 }
 
 }  // namespace
@@ -215,8 +218,8 @@ void check_mpi(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = {};
   int length = 0;
   if (MPI_Error_string(code, text, &length) != MPI_SUCCESS) length = 0;
-  throw Error(ErrorCode::communication,
-              std::string(call) + " failed: " + std::string(text, static_cast<std::size_t>(length)));
+  throw Error(ErrorCode::communication, std::string(call) + " failed: " +
+                                            std::string(text, static_cast<std::size_t>(length)));
 }
 
 std::unique_ptr<Port> make_mpi_port(MPI_Comm comm, std::shared_ptr<std::atomic<bool>> is_broken) {

@@ -13,12 +13,13 @@ namespace weir {
 /// MPI for the length of a program's main; for commands and tests. Applications that start MPI
 /// themselves use mpi_comm.hpp.
 ///
-/// After a failure MPI_Finalize may hang for ever on both MPIs. So it is called only when no exception
-/// unwinds and no context over `world_port` failed; otherwise the launcher ends the other ranks when
-/// this one returns non-zero.
+/// After a failure MPI_Finalize may hang for ever on both MPIs. So it is called only when no
+/// exception unwinds and no context over `world_port` failed; otherwise the launcher ends the other
+/// ranks when this one returns non-zero.
 class MpiSession {
  public:
-  /// Initialises MPI unless somebody did. Throws Error{communication} when threads are not supported.
+  /// Initialises MPI unless somebody did. Throws Error{communication} when threads are not
+  /// supported.
   MpiSession(int& argc, char**& argv);
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
