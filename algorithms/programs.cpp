@@ -4,13 +4,23 @@
 #include <array>
 
 #include <weir/algorithms/algorithm.hpp>
+#include <weir/algorithms/betweenness.hpp>
+#include <weir/algorithms/bipartite_matching.hpp>
+#include <weir/algorithms/k_core.hpp>
 #include <weir/algorithms/pagerank.hpp>
+#include <weir/algorithms/semi_clustering.hpp>
+#include <weir/algorithms/strong_components.hpp>
 
 namespace weir {
 
 std::span<const Algorithm> all_algorithms() {
   static const std::array algorithms = {
       pagerank_algorithm,
+      betweenness_algorithm,
+      bipartite_matching_algorithm,
+      k_core_algorithm,
+      semi_clustering_algorithm,
+      strong_components_algorithm,
   };
   return algorithms;
 }
