@@ -5,15 +5,9 @@
 #include <atomic>
 #include <exception>
 #include <mutex>
-#include <optional>
-
-#include <tbb/global_control.h>
-#include <tbb/info.h>
-#include <tbb/parallel_for.h>
-#include <tbb/partitioner.h>
-#include <tbb/task_arena.h>
 
 #include <weir/engine/runtime/float_environment.hpp>
+#include <weir/engine/runtime/team.hpp>
 
 namespace weir::detail {
 
@@ -66,32 +60,10 @@ class Loop {
 
 }  // namespace
 
-/// TBB starts no more threads in a process than there are cores, unless it is told to. The control
-/// tells it; an application's own, smaller limit stands.
-class MoreThreads {
- public:
-  explicit MoreThreads(int count) {
-    if (count > tbb::info::default_concurrency()) control_.emplace(parameter, to_size(count));
-  }
-  /// How many of `count` threads there may be.
-  static int allowed(int count) {
-    return static_cast<int>(std::min(to_size(count), tbb::global_control::active_value(parameter)));
-  }
-
- private:
-  static constexpr auto parameter = tbb::global_control::max_allowed_parallelism;
-  static std::size_t to_size(int count) { return static_cast<std::size_t>(count); }
-  std::optional<tbb::global_control> control_;
-};
-
 struct Arena::Threads {
-  explicit Threads(int count)
-      : more(count),
-        arena(MoreThreads::allowed(count)),
-        num_threads(static_cast<std::size_t>(count)) {}
-  MoreThreads more;
-  tbb::task_arena arena;
+  explicit Threads(int count) : num_threads(static_cast<std::size_t>(count)), team(count) {}
   std::size_t num_threads;
+  Team team;
 };
 
 Arena::Arena(int num_threads) {
@@ -108,10 +80,7 @@ void Arena::run(std::size_t count, const std::function<void(std::size_t)>& body)
   }
   const std::size_t num_workers = std::min(threads_->num_threads, count);
   Loop loop(count, num_workers, body);
-  threads_->arena.execute([&] {
-    tbb::parallel_for(
-        std::size_t{0}, num_workers, [&](std::size_t) { loop.work(); }, tbb::simple_partitioner{});
-  });
+  threads_->team.run(num_workers, [&] { loop.work(); });
   loop.rethrow();
 }
 
