@@ -53,6 +53,7 @@ struct SemiCluster {
 struct SemiClusteringProgram {
   struct Value {
     std::vector<std::pair<VertexId, double>> weights;  ///< to each neighbour, ascending
+    double weight = 0;                                 ///< sum of them
     std::vector<SemiCluster> clusters;                 ///< best first
     std::vector<SemiCluster> published;
   };
@@ -88,16 +89,24 @@ struct SemiClusteringProgram {
     if (v.superstep() == 0) return;
     if (v.superstep() < first_iteration) {
       value.weights = neighbour_weights(v.id(), inbox);
+      for (const auto& [neighbour, weight] : value.weights) value.weight += weight;
       value.clusters = value.published = {joined({}, v.id(), value)};
       return;
     }
-    std::vector<SemiCluster> heard = heard_clusters(v.id(), value, inbox);
-    std::vector<SemiCluster> own = value.clusters;
-    for (const SemiCluster& cluster : heard) {
-      if (cluster.contains(v.id())) own.push_back(cluster);
+    std::vector<SemiCluster> heard, own = value.clusters;
+    for (const Message& message : inbox) {
+      if (message.source == v.id()) continue;
+      for (const SemiCluster& cluster : message.clusters) {
+        offer(cluster, heard);
+        if (cluster.contains(v.id())) {
+          offer(cluster, own);
+        } else if (cluster.members.size() < options.max_members) {
+          const SemiCluster larger = joined(cluster, v.id(), value);
+          offer(larger, heard);
+          offer(larger, own);
+        }
+      }
     }
-    keep_best(heard);
-    keep_best(own);
     v.aggregate(HasChanged{}, !same_members(own, value.clusters));
     value.clusters = std::move(own);
     value.published = std::move(heard);
@@ -134,27 +143,15 @@ struct SemiClusteringProgram {
     return weights;
   }
 
-  /// The clusters that arrived, each once, and those that the vertex makes by joining one.
-  std::vector<SemiCluster> heard_clusters(VertexId id, const Value& value,
-                                          const auto& inbox) const {
-    std::vector<SemiCluster> clusters;
-    for (const Message& message : inbox) {
-      if (message.source == id) continue;
-      clusters.insert(clusters.end(), message.clusters.begin(), message.clusters.end());
-    }
-    sort_once(clusters);
-    const std::size_t num_arrived = clusters.size();
-    for (std::size_t i = 0; i < num_arrived; ++i) {
-      if (!clusters[i].contains(id) && clusters[i].members.size() < options.max_members)
-        clusters.push_back(joined(clusters[i], id, value));
-    }
-    return clusters;
-  }
-
   static SemiCluster joined(SemiCluster cluster, VertexId id, const Value& value) {
-    double inside = 0, outside = 0;
-    for (const auto& [neighbour, weight] : value.weights)
-      (cluster.contains(neighbour) ? inside : outside) += weight;
+    double inside = 0;
+    for (const VertexId member : cluster.members) {
+      const auto place = std::lower_bound(
+          value.weights.begin(), value.weights.end(), member,
+          [](const auto& weight, VertexId neighbour) { return weight.first < neighbour; });
+      if (place != value.weights.end() && place->first == member) inside += place->second;
+    }
+    const double outside = value.weight - inside;
     cluster.inner += inside;
     cluster.boundary += outside - inside;
     auto& members = cluster.members;
@@ -162,20 +159,23 @@ struct SemiClusteringProgram {
     return cluster;
   }
 
-  /// Best first, clusters with the same members once.
-  void sort_once(std::vector<SemiCluster>& clusters) const {
-    std::stable_sort(clusters.begin(), clusters.end(), [&](const auto& a, const auto& b) {
-      const double score_a = a.score(options.boundary_factor);
-      const double score_b = b.score(options.boundary_factor);
-      return score_a != score_b ? score_a > score_b : a.members < b.members;
-    });
-    const auto same = [](const auto& a, const auto& b) { return a.members == b.members; };
-    clusters.erase(std::unique(clusters.begin(), clusters.end(), same), clusters.end());
+  bool is_better(const SemiCluster& a, const SemiCluster& b) const {
+    const double score_a = a.score(options.boundary_factor);
+    const double score_b = b.score(options.boundary_factor);
+    return score_a != score_b ? score_a > score_b : a.members < b.members;
   }
 
-  void keep_best(std::vector<SemiCluster>& clusters) const {
-    sort_once(clusters);
-    if (clusters.size() > options.max_clusters) clusters.resize(options.max_clusters);
+  /// Puts a cluster into a list of the best, best first, where it belongs and is not yet.
+  void offer(const SemiCluster& cluster, std::vector<SemiCluster>& best) const {
+    if (best.size() == options.max_clusters && !is_better(cluster, best.back())) return;
+    for (const SemiCluster& each : best) {
+      if (each.members == cluster.members) return;
+    }
+    const auto place = std::find_if(best.begin(), best.end(), [&](const SemiCluster& each) {
+      return is_better(cluster, each);
+    });
+    best.insert(place, cluster);
+    if (best.size() > options.max_clusters) best.pop_back();
   }
 
   static bool same_members(const std::vector<SemiCluster>& a, const std::vector<SemiCluster>& b) {
