@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weir/algorithms/shortest_paths.hpp>
+
+#include <cmath>
+#include <string>
+
+namespace weir {
+
+namespace {
+
+/// The fault of an edge value, or null.
+const char* fault_of(double length) {
+  if (!std::isfinite(length)) return "a weight that is not finite";
+  return length < 0 ? "a negative weight" : nullptr;
+}
+
+void refuse_unusable_lengths(const Graph<NoValue>&) {}
+void refuse_unusable_lengths(const Graph<double>& graph) {
+  const Side<double>& side = graph.side_for(Edges::out);
+  const Vertices& vertices = *graph.vertices();
+  graph.context().agree([&] {
+    for (Row row = 0; row < vertices.size(); ++row) {
+      for (std::uint64_t i = side.first(row); i < side.last(row); ++i) {
+        const double length = side.values[i];
+        const char* const fault = fault_of(length);
+        if (fault == nullptr) continue;
+        std::string text = std::string("sssp: found ") + fault + ", ";
+        io::append_number(text, length);
+        text += ", on the edge from " + std::to_string(side.slots.ids[side.neighbours[i]]) +
+                " to " + std::to_string(vertices.id(row)) + "; expected weights of 0 or more";
+        throw Error(ErrorCode::input, text);
+      }
+    }
+  });
+}
+
+template <class E>
+std::vector<VertexId> checked_sources(const Graph<E>& graph, const ShortestPathsOptions& options) {
+  WEIR_EXPECT(!options.sources.empty(), usage, "sssp: expected at least one source vertex");
+  require_vertices(graph, options.sources, "source");
+  refuse_unusable_lengths(graph);
+  std::vector<VertexId> sources = options.sources;
+  std::sort(sources.begin(), sources.end());
+  return sources;
+}
+
+template <class E>
+RunResult<double> find_distances(const Graph<E>& graph, const ShortestPathsOptions& options) {
+  const std::vector<VertexId> sources = checked_sources(graph, options);
+  return run(graph, ShortestPathsProgram{sources}, options.run);
+}
+
+template <class E>
+RunResult<PathNode> find_tree(const Graph<E>& graph, const ShortestPathsOptions& options) {
+  const std::vector<VertexId> sources = checked_sources(graph, options);
+  return run(graph,
+             Phases<PathDistances, PathParents>{{PathDistances{{sources}}, PathParents{{sources}}}},
+             options.run);
+}
+
+}  // namespace
+
+RunResult<double> shortest_paths(const Graph<NoValue>& graph, const ShortestPathsOptions& options) {
+  return find_distances(graph, options);
+}
+RunResult<double> shortest_paths(const Graph<double>& graph, const ShortestPathsOptions& options) {
+  return find_distances(graph, options);
+}
+
+RunResult<PathNode> shortest_path_tree(const Graph<NoValue>& graph,
+                                       const ShortestPathsOptions& options) {
+  return find_tree(graph, options);
+}
+RunResult<PathNode> shortest_path_tree(const Graph<double>& graph,
+                                       const ShortestPathsOptions& options) {
+  return find_tree(graph, options);
+}
+
+constinit const Algorithm shortest_paths_algorithm{
+    "sssp", "least sum of edge values from the nearest source; --source, --weighted, --parents",
+    true, [](const AnyGraph& graph, const AlgorithmOptions& options) {
+      const ShortestPathsOptions own{options.sources, options.run};
+      return with_graph(graph, [&](const auto& typed) {
+        if (options.parents) {
+          auto [nodes, report] = shortest_path_tree(typed, own);
+          return make_result(nodes.transform([](const PathNode& node) { return node.parent; }),
+                             std::move(report), Values::vertex_ids);
+        }
+        auto [distances, report] = shortest_paths(typed, own);
+        return make_result(distances, std::move(report));
+      });
+    }};
+
+}  // namespace weir
