@@ -6,21 +6,27 @@
 #include <weir/algorithms/algorithm.hpp>
 #include <weir/algorithms/betweenness.hpp>
 #include <weir/algorithms/bipartite_matching.hpp>
+#include <weir/algorithms/breadth_first_search.hpp>
+#include <weir/algorithms/clustering_coefficient.hpp>
+#include <weir/algorithms/connected_components.hpp>
 #include <weir/algorithms/k_core.hpp>
+#include <weir/algorithms/label_propagation.hpp>
 #include <weir/algorithms/pagerank.hpp>
 #include <weir/algorithms/semi_clustering.hpp>
+#include <weir/algorithms/shortest_paths.hpp>
 #include <weir/algorithms/strong_components.hpp>
+#include <weir/algorithms/triangle_count.hpp>
 
 namespace weir {
 
 std::span<const Algorithm> all_algorithms() {
   static const std::array algorithms = {
-      pagerank_algorithm,
-      betweenness_algorithm,
-      bipartite_matching_algorithm,
-      k_core_algorithm,
-      semi_clustering_algorithm,
-      strong_components_algorithm,
+      pagerank_algorithm,           breadth_first_search_algorithm,
+      shortest_paths_algorithm,     connected_components_algorithm,
+      label_propagation_algorithm,  clustering_coefficient_algorithm,
+      triangle_count_algorithm,     betweenness_algorithm,
+      bipartite_matching_algorithm, k_core_algorithm,
+      semi_clustering_algorithm,    strong_components_algorithm,
   };
   return algorithms;
 }
