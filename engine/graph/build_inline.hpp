@@ -138,9 +138,10 @@ bool GraphBuilder<E>::settle_unknown(const std::vector<VertexRecord>& at_home) {
   }
   const auto unknown = all_concatenate(context_, std::span<const VertexId>(unknown_here));
   if (unknown.empty()) return true;
-  WEIR_EXPECT(options_.unknown_vertices == UnknownVertices::drop, input,
-              "found an edge at vertex " + std::to_string(unknown.front()) +
-                  "; expected only vertices of the vertex list");
+  if (options_.unknown_vertices == UnknownVertices::refuse)
+    context_.throw_agreed({ErrorCode::input, "found an edge at vertex " +
+                                                 std::to_string(unknown.front()) +
+                                                 "; expected only vertices of the vertex list"});
   for (auto& batch : edges_) {
     batch.erase(
         std::remove_if(batch.begin(), batch.end(),

@@ -99,8 +99,9 @@ std::vector<VertexRecord> gather_at_homes_of(Context& context, std::vector<Verte
 
 ShardAssignment assign_shards(Context& context, std::vector<VertexRecord> at_home,
                               std::optional<std::uint32_t> num_shards) {
-  WEIR_EXPECT(!num_shards || (*num_shards >= 1 && *num_shards <= (1U << 20)), usage,
-              "found " + std::to_string(num_shards.value_or(0)) + " shards; expected 1 to 1048576");
+  if (num_shards && (*num_shards < 1 || *num_shards > (1U << 20)))
+    context.throw_agreed({ErrorCode::usage, "found " + std::to_string(*num_shards) +
+                                                " shards; expected 1 to 1048576"});
   struct Total {
     std::uint64_t weight, vertices;
   };

@@ -8,6 +8,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,10 @@ template <class T>
 struct Cell {
   T value{};
 };
+
+/// What travels for a T: a vector of it has an array behind it.
+template <class T>
+using Wire = std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>;
 
 /// 64-bit hash of one (id, value) pair; a NaN of any kind hashes alike.
 std::uint64_t hash_entry(VertexId id, std::span<const std::byte> value);
@@ -83,15 +88,15 @@ class VertexValues {
   /// All vertices of the graph, ids ascending, on every rank. Collective.
   std::vector<VertexValue<V>> gather() const {
     std::vector<VertexId> ids;
-    std::vector<V> values;
+    std::vector<detail::Wire<V>> values;
     for_each([&](VertexId id, const V& value) {
       ids.push_back(id);
       values.push_back(value);
     });
     ids = all_concatenate(*context_, std::span<const VertexId>(ids));
-    values = all_concatenate(*context_, std::span<const V>(values));
+    values = all_concatenate(*context_, std::span<const detail::Wire<V>>(values));
     std::vector<VertexValue<V>> all;
-    for (std::size_t i = 0; i < ids.size(); ++i) all.push_back({ids[i], values[i]});
+    for (std::size_t i = 0; i < ids.size(); ++i) all.push_back({ids[i], static_cast<V>(values[i])});
     return all;
   }
   /// 64-bit digest of all (id, value bits); the sum of one hash per vertex. Collective.

@@ -49,6 +49,17 @@ struct Aggregators {
     return found;
   }
 
+  /// The value of one as programs read it: a floating sum of nothing is +0.0.
+  template <class Tag>
+  static typename Tag::value_type read(const Values& values) {
+    const auto& value = std::get<index_of<Tag>()>(values);
+    if constexpr (std::is_floating_point_v<typename Tag::value_type> && !Tag::monoid::is_exact) {
+      return value + typename Tag::value_type{0};
+    } else {
+      return value;
+    }
+  }
+
   static constexpr Values identity() { return Values{Tags::monoid::identity()...}; }
 
   static Values combine(const Values& a, const Values& b) {

@@ -35,6 +35,9 @@ struct VertexInfo {
 /// The state a program without a `Master` type has there.
 struct NoMaster {};
 
+/// The value of what is no program, so that `check_program` can say what it lacks.
+struct NoProgramValue {};
+
 namespace detail {
 
 template <class P>
@@ -58,6 +61,16 @@ struct MasterOf<P> {
 };
 
 template <class P>
+struct ValueOf {
+  using type = NoProgramValue;
+};
+template <class P>
+requires requires { typename P::Value; }
+struct ValueOf<P> {
+  using type = typename P::Value;
+};
+
+template <class P>
 struct PublishedOf {
   using type = typename P::Value;
 };
@@ -77,6 +90,10 @@ using AggregatorsOf = typename detail::AggregatorsOf<P>::type;
 /// The state of the master of a program; see MasterHandle.
 template <class P>
 using MasterOf = typename detail::MasterOf<P>::type;
+
+/// The value a program keeps per vertex.
+template <class P>
+using ValueOf = typename detail::ValueOf<P>::type;
 
 /// What a source publishes: the result of `publish(value, source)`, or the value itself without
 /// one.
@@ -181,10 +198,10 @@ class MasterHandle {
   std::uint64_t num_vertices() const { return num_vertices_; }
   /// Vertices that scattered plus messages sent in the last superstep.
   std::uint64_t num_senders() const { return num_messages_; }
-  /// Fold over the last superstep; the identity in superstep 0.
+  /// Fold over the last superstep; the identity in superstep 0. A floating sum of nothing is +0.0.
   template <class Tag>
-  const auto& aggregated(Tag) const {
-    return std::get<Tags::template index_of<Tag>()>(aggregated_);
+  typename Tag::value_type aggregated(Tag) const {
+    return Tags::template read<Tag>(aggregated_);
   }
   std::size_t phase() const { return phase_; }
 
@@ -218,8 +235,9 @@ concept MasterProgram = requires(const P& p, MasterOf<P>& state, MasterHandle<P>
 
 namespace detail {
 
-/// Stands for any handle while a program is checked; never runs.
-template <class P, class E>
+/// Stands for any handle while a program is checked; never runs. `First`: the first phase, which
+/// declares what all may do.
+template <class P, class E, class First>
 struct HandleArchetype {
   VertexId id() const;
   Superstep superstep() const;
@@ -231,17 +249,17 @@ struct HandleArchetype {
   void scatter();
   void send(VertexId target, const typename P::Message& message);
   void send(const Arc<E>& arc, const typename P::Message& message);
-  std::span<const Arc<E>> arcs() const requires ArcReadingProgram<P>;
+  std::span<const Arc<E>> arcs() const requires ArcReadingProgram<First>;
   CounterRandom random() const;
   const MasterOf<P>& broadcast() const;
   template <class Tag>
   void aggregate(Tag, const typename Tag::value_type& x);
   template <class Tag>
   const typename Tag::value_type& aggregated(Tag) const;
-  void remove() requires MutatingProgram<P>;
-  void remove_edge(VertexId target) requires MutatingProgram<P>;
-  void add_edge(VertexId target, const E& value = {}) requires MutatingProgram<P>;
-  void add_vertex(VertexId id, const typename P::Value& value) requires MutatingProgram<P>;
+  void remove() requires MutatingProgram<First>;
+  void remove_edge(VertexId target) requires MutatingProgram<First>;
+  void add_edge(VertexId target, const E& value = {}) requires MutatingProgram<First>;
+  void add_vertex(VertexId id, const typename P::Value& value) requires MutatingProgram<First>;
 };
 
 template <class P>
@@ -269,8 +287,8 @@ template <class P>
 concept HasInit = requires(const P& p, const VertexInfo& info) {
   { p.init(info) } -> std::convertible_to<typename P::Value>;
 };
-template <class P, class E>
-concept HasCompute = requires(const P& p, detail::HandleArchetype<P, E>& v,
+template <class P, class E, class First = P>
+concept HasCompute = requires(const P& p, detail::HandleArchetype<P, E, First>& v,
                               const typename detail::InboxArchetype<P>::type& inbox) {
   { p.compute(v, inbox) } -> std::same_as<void>;
 };
@@ -279,40 +297,39 @@ template <class P, class E>
 concept HasMessagePath = AlongProgram<P, E> || std::convertible_to < PublishedOf<P>,
 typename P::Message > ;
 
-/// A vertex program over edges with values of type E.
-template <class P, class E>
-concept VertexProgram =
-    HasValue<P> && HasMessage<P> && HasInit<P> && HasCompute<P, E> && HasMessagePath<P, E>;
+/// A vertex program over edges with values of type E, or a later phase of one that begins with
+/// `First`.
+template <class P, class E, class First = P>
+concept VertexProgram = HasValue<P> && HasMessage<P> &&
+    (!std::same_as<P, First> || HasInit<P>)&&HasCompute<P, E, First>&& HasMessagePath<P, E>;
 
 /// Says in one line what a program lacks; part of every `run`.
-template <class P, class E>
+template <class P, class E, class First = P>
 consteval bool check_program() {
   static_assert(HasValue<P>, "weir: a vertex program needs a copyable type `Value`");
   static_assert(HasMessage<P>, "weir: a vertex program needs a copyable type `Message`");
   if constexpr (HasValue<P> && HasMessage<P>) {
-    static_assert(HasInit<P>,
+    static_assert(!std::same_as<P, First> || HasInit<P>,
                   "weir: a vertex program needs `Value init(const weir::VertexInfo&) const`");
     static_assert(
-        HasCompute<P, E>,
+        HasCompute<P, E, First>,
         "weir: a vertex program needs `void compute(weir::VertexHandle auto& v, inbox) const`; "
-        "remove(), remove_edge(), add_edge() and add_vertex() need mutates_topology = true");
+        "arcs() needs reads_arcs = true; remove(), remove_edge(), add_edge() and add_vertex() need "
+        "mutates_topology = true");
     static_assert(HasMessagePath<P, E>,
                   "weir: what the program publishes must convert to `Message`, or "
                   "`Message along(published, const weir::Arc<E>&) const` must make it one");
   }
-  return VertexProgram<P, E>;
+  return VertexProgram<P, E, First>;
 }
 
 /// Several phases of one program that share Value, Message, Combiner, Aggregators and Master, each
 /// with its own compute, published type and edge direction. The first phase initialises values,
 /// declares `reads_arcs` and `mutates_topology` for all, and holds the master, which chooses the
-/// phase of each superstep.
+/// phase of each superstep. `Phases{std::tuple{A{}, B{}}}`.
 template <class First, class... Rest>
 struct Phases {
   std::tuple<First, Rest...> phases;
 };
-
-template <class First, class... Rest>
-Phases(First, Rest...) -> Phases<First, Rest...>;
 
 }  // namespace weir

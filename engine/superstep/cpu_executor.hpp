@@ -2,18 +2,21 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <cstring>
-#include <exception>
+#include <iterator>
 #include <map>
-#include <new>
 #include <optional>
+#include <span>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include <weir/engine/graph/graph.hpp>
 #include <weir/engine/graph/vertex_values.hpp>
+#include <weir/engine/runtime/collectives.hpp>
 #include <weir/engine/runtime/context.hpp>
 #include <weir/engine/superstep/cpu_handle.hpp>
 #include <weir/engine/superstep/frontier.hpp>
@@ -57,13 +60,17 @@ class CpuExecutor {
     }
   }();
 
-  CpuExecutor(G& graph, const std::tuple<First, Rest...>& programs, const RunOptions& options)
+  /// Values come from `init`, or from `initial` unless it is null. Collective.
+  CpuExecutor(G& graph, const std::tuple<First, Rest...>& programs, const RunOptions& options,
+              const VertexValues<Value>* initial)
       : graph_(graph), context_(graph.context()), programs_(programs), options_(options) {
     for_each_phase([&](auto k) {
       using P = Phase<k>;
       static_assert(
           std::is_same_v<typename P::Value, Value> && std::is_same_v<typename P::Message, Message>,
           "weir: the phases of a program share Value and Message");
+      static_assert(!StickyProgram<P> || !MutatingProgram<First>,
+                    "weir: a sticky program cannot change the topology");
       static_assert(CombiningProgram<P> == is_combining,
                     "weir: the phases of a program share Combiner");
       static_assert(
@@ -71,12 +78,7 @@ class CpuExecutor {
           "weir: the phases of a program share Aggregators and Master");
     });
     bind();
-    context_.agree([&] { initialise(nullptr); });
-  }
-
-  /// Starts from given values instead of `init`.
-  void set_values(const VertexValues<Value>& initial) {
-    context_.agree([&] { initialise(&initial); });
+    context_.agree([&] { initialise(initial); });
   }
 
   /// Prepares superstep `step`: phase, aggregates of the last one, and which rows to visit.
@@ -113,6 +115,16 @@ class CpuExecutor {
 
   Summary& summary() { return summary_; }
 
+  /// Own vertices that have not voted to halt.
+  std::uint64_t num_unhalted() const {
+    return static_cast<std::uint64_t>(std::count(halted_.begin(), halted_.end(), 0));
+  }
+  /// Before superstep 0. Collective.
+  std::uint64_t num_unhalted_of_all() const {
+    if constexpr (!StartingProgram<First>) return graph_.num_vertices();
+    return all_fold(context_, Sum<std::uint64_t>{}, num_unhalted());
+  }
+
   /// Delivers messages sent to single vertices; only when any rank sent one. Collective.
   std::uint64_t deliver_sends() {
     std::vector<SentMessage<Message>> sends = std::move(sends_);
@@ -130,10 +142,7 @@ class CpuExecutor {
     with_phase(phase_, [&](auto k) {
       auto& channel = std::get<k>(channels_);
       if constexpr (StickyProgram<Phase<k>>) {
-        channel.write.make_list();
-        for (const Slot slot : channel.write.listed()) channel.read.put(slot, channel.write[slot]);
-        fresh_ = channel.write.listed();
-        channel.write.clear();
+        keep_changed(channel.read, channel.write);
       } else {
         std::swap(channel.read, channel.write);
       }
@@ -141,25 +150,29 @@ class CpuExecutor {
     read_phase_ = phase_;
   }
 
-  /// Folds every inbox now, so that the topology may change under it.
+  /// Folds every inbox now, so that the topology may change under it. Collective.
   void deliver() {
-    Delivered delivered(vertices().size());
-    with_phase(*read_phase_, [&](auto sender) {
-      const auto messages = scattered_messages<sender>();
-      for (Row row = 0; row < vertices().size(); ++row) {
-        if constexpr (is_combining) {
-          delivered[row].push_back(folded(&messages, row));
-        } else {
-          for (const Message& m : MessageView<Phase<sender>, E>(&messages, row, sent_.of(row)))
-            delivered[row].push_back(m);
+    context_.agree([&] {
+      Delivered delivered(vertices().size());
+      with_phase(*read_phase_, [&](auto sender) {
+        const auto messages = scattered_messages<sender>();
+        for (const Row row : vertices().rows_by_id()) {  // the smallest vertex that fails is told
+          try {
+            deliver_row(messages, row, delivered[row]);
+          } catch (...) {
+            const Failure failure = current_failure(vertices().id(row), context_.rank());
+            throw Error(failure.code, "superstep " + std::to_string(view_.superstep + 1) +
+                                          ", vertex " + std::to_string(failure.vertex) + ": " +
+                                          failure.text);
+          }
         }
-      }
+      });
+      delivered_ = std::move(delivered);
     });
-    delivered_ = std::move(delivered);
   }
 
   /// Applies the topology changes of all ranks and moves values to the new rows. Collective.
-  /// Returns the number of dropped edges and messages found here.
+  /// Returns the number of dropped edges found here.
   std::uint64_t mutate() requires MutatingProgram<First> {
     std::map<VertexId, Value> added = gather_added_vertices();
     TopologyChange<E> change = std::move(mutations_.topology);
@@ -167,7 +180,6 @@ class CpuExecutor {
     mutations_ = {};
     const std::shared_ptr<const Vertices> old = graph_.vertices();
     const AppliedChange applied = graph_.apply(std::move(change));
-    std::uint64_t num_dropped = applied.num_dropped;
     std::vector<detail::Cell<Value>> values = std::move(values_);
     std::vector<std::uint8_t> halted = std::move(halted_);
     Delivered delivered = std::move(*delivered_);
@@ -176,22 +188,19 @@ class CpuExecutor {
     halted_.assign(vertices().size(), 0);
     delivered_.emplace(vertices().size());
     if constexpr (is_combining) {
-      for (auto& inbox : *delivered_) inbox.assign(1, First::Combiner::identity());
+      for (auto& inbox : *delivered_) inbox.messages.assign(1, {First::Combiner::identity()});
     }
     for (const auto& [id, value] : added) {
       if (const auto row = vertices().find(id)) values_[*row].value = value;
     }
     for (Row row = 0; row < old->size(); ++row) {
       const Row now = applied.new_rows[row];
-      if (now == Slots::no_row) {
-        num_dropped += num_messages_in(delivered[row]);
-        continue;
-      }
+      if (now == Slots::no_row) continue;  // gone with its inbox
       values_[now] = std::move(values[row]);
       halted_[now] = halted[row];
       (*delivered_)[now] = std::move(delivered[row]);
     }
-    return num_dropped;
+    return applied.num_dropped;
   }
 
   /// The aggregates of all ranks from their encoded subtrees, in rank order.
@@ -222,7 +231,13 @@ class CpuExecutor {
  private:
   template <std::size_t K>
   using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
-  using Delivered = std::vector<std::vector<Message>>;  // by row; one folded message when combining
+
+  /// An inbox folded before a change of the topology: one message when combining.
+  struct DeliveredInbox {
+    std::vector<detail::Cell<Message>> messages;
+    bool has_any = false;  ///< with `wakes_on_any_message`: any message, also the identity
+  };
+  using Delivered = std::vector<DeliveredInbox>;  // by row
 
   /// Lists and buffers of the messages one phase scatters.
   template <class P>
@@ -298,6 +313,11 @@ class CpuExecutor {
   void initialise(const VertexValues<Value>* initial) {
     values_.assign(vertices().size(), {});
     halted_.assign(vertices().size(), StartingProgram<First> ? 1 : 0);
+    if constexpr (StartingProgram<First>) {
+      for (const VertexId id : std::get<0>(programs_).starts()) {
+        if (const auto row = vertices().find(id)) halted_[*row] = 0;
+      }
+    }
     for_each_own_shard([&](ShardIndex shard) {
       for (Row row = vertices().first_row(shard); row < vertices().first_row(shard + 1); ++row) {
         values_[row].value = initial ? initial->at(vertices().id(row))
@@ -320,10 +340,7 @@ class CpuExecutor {
     if (step == 0) {
       if constexpr (StartingProgram<First>) {
         for (const VertexId id : std::get<0>(programs_).starts()) {
-          if (const auto row = vertices().find(id)) {
-            halted_[*row] = 0;
-            frontier_.visit(*row);
-          }
+          if (const auto row = vertices().find(id)) frontier_.visit(*row);
         }
         return frontier_.finish();
       }
@@ -390,13 +407,17 @@ class CpuExecutor {
       for (std::uint64_t i = transpose.offsets[slot]; i < transpose.offsets[slot + std::size_t{1}];
            ++i) {
         const Row row = transpose.rows[i];
-        if constexpr (WantingProgram<P>) {
-          if (!std::get<K>(programs_).wants(values_[row].value)) continue;
+        try {
+          if constexpr (WantingProgram<P>) {
+            if (!std::get<K>(programs_).wants(values_[row].value)) continue;
+          }
+          auto& folded = pushed_[row].value;
+          folded = combiner(
+              folded, messages.along({source, vertices().id(row), transpose.values[i]}, published));
+          frontier_.visit(row);
+        } catch (...) {
+          note_failure(summary_.failure, row);
         }
-        auto& folded = pushed_[row].value;
-        folded = combiner(
-            folded, messages.along({source, vertices().id(row), transpose.values[i]}, published));
-        frontier_.visit(row);
       }
     }
   }
@@ -413,7 +434,7 @@ class CpuExecutor {
   Message folded(const Scattered* messages, Row row) {
     const typename First::Combiner combiner{};
     Message result = First::Combiner::identity();
-    if (delivered_) return (*delivered_)[row].front();
+    if (delivered_) return (*delivered_)[row].messages.front().value;
     if (has_pushed_) {
       result = pushed_[row].value;
       pushed_[row].value = First::Combiner::identity();
@@ -423,23 +444,54 @@ class CpuExecutor {
     const auto sent = sent_.of(row);
     if (sent.empty()) return result;
     return combiner(result, fold(combiner, std::uint64_t{0}, sent.size(),
-                                 [&](std::uint64_t i) { return sent[i]; }));
+                                 [&](std::uint64_t i) { return sent[i].value; }));
   }
 
   static bool is_identity(const Message& message) {
-    const Message identity = First::Combiner::identity();
-    if constexpr (std::is_floating_point_v<Message>) {
-      return std::memcmp(&message, &identity, sizeof(Message)) == 0;
+    static_assert(std::equality_comparable<Message>,
+                  "weir: the messages of a combiner need an operator==");
+    return is_same(message, First::Combiner::identity());
+  }
+
+  template <class Scattered>
+  void deliver_row(const Scattered& messages, Row row, DeliveredInbox& inbox) {
+    if constexpr (is_combining) {
+      inbox.has_any = has_any_message(messages, row);
+      inbox.messages.push_back({folded(&messages, row)});
     } else {
-      return message == identity;
+      for (const Message& m :
+           MessageView<typename Scattered::Program, E>(&messages, row, sent_.of(row)))
+        inbox.messages.push_back({m});
     }
   }
 
-  std::uint64_t num_messages_in(const std::vector<Message>& delivered) const {
-    if constexpr (is_combining) {
-      return is_identity(delivered.front()) ? 0 : 1;
+  /// Sticky: what changed in any bit becomes readable and wakes its readers.
+  template <class Published>
+  void keep_changed(PublishedBuffer<Published>& read, PublishedBuffer<Published>& write) {
+    write.make_list();
+    fresh_.clear();
+    std::vector<Slot> first;
+    for (const Slot slot : write.listed()) {
+      if (!read.has(slot)) {
+        first.push_back(slot);
+      } else if (is_same(read[slot], write[slot])) {
+        continue;
+      }
+      read.put(slot, write[slot]);
+      fresh_.push_back(slot);
+    }
+    read.note(first);
+    write.clear();
+  }
+
+  template <class T>
+  static bool is_same(const T& a, const T& b) {
+    if constexpr (std::is_floating_point_v<T>) {
+      return std::memcmp(&a, &b, sizeof(T)) == 0;
+    } else if constexpr (std::equality_comparable<T>) {
+      return a == b;
     } else {
-      return delivered.size();
+      return false;
     }
   }
 
@@ -449,27 +501,23 @@ class CpuExecutor {
   void run_phase() {
     frontier_.for_each_shard(context_, [&](std::size_t s, auto&& rows) {
       Work& work = work_[s];
-      Row row = 0;
-      try {
-        rows([&](Row each) {
-          row = each;
+      rows([&](Row row) {
+        // After a failure only smaller vertices matter: the smallest that fails is told.
+        if (work.failure && work.failure->vertex < vertices().id(row)) return;
+        try {
           compute_row<S, C>(work, row);
-        });
-      } catch (const Error& error) {
-        fail(work, row, error.code(), error.what());
-      } catch (const std::bad_alloc&) {
-        fail(work, row, ErrorCode::memory, "out of memory");
-      } catch (const std::exception& error) {
-        fail(work, row, ErrorCode::program, error.what());
-      } catch (...) {
-        fail(work, row, ErrorCode::program, "an exception of unknown type");
-      }
+        } catch (...) {
+          note_failure(work.failure, row);
+        }
+      });
     });
     has_pushed_ = false;
   }
 
-  void fail(Work& work, Row row, ErrorCode code, const char* text) {
-    work.failure = Failure{code, vertices().id(row), context_.rank(), text};
+  /// Keeps the exception being handled unless one at a smaller vertex is known.
+  void note_failure(std::optional<Failure>& kept, Row row) {
+    Failure failure = current_failure(vertices().id(row), context_.rank());
+    if (!kept || failure < *kept) kept = std::move(failure);
   }
 
   template <std::size_t S, std::size_t C>
@@ -498,16 +546,16 @@ class CpuExecutor {
         }
         const auto messages = scattered_messages<S>();
         message = folded(&messages, row);
-        if constexpr (WakesOnAnyMessageProgram<P>) any = has_any_message(messages, row);
+        if constexpr (WakesOnAnyMessageProgram<P>)
+          any = delivered_ ? (*delivered_)[row].has_any : has_any_message(messages, row);
       }
       any = any || !is_identity(message);
       compute(Inbox<Message>(message, !any), any);
     } else if (delivered_) {
-      const std::span<const Message> inbox((*delivered_)[row]);
+      const MessageView<First, E> inbox(nullptr, row, (*delivered_)[row].messages);
       compute(inbox, !inbox.empty());
     } else if constexpr (S == num_phases) {
-      const auto sent = sent_.of(row);
-      compute(sent, !sent.empty());
+      compute(std::span<const Message>(), false);
     } else {
       const auto messages = scattered_messages<S>();
       const MessageView<Phase<S>, E> inbox(&messages, row, sent_.of(row));
@@ -566,8 +614,8 @@ class CpuExecutor {
       with_phase(phase_, [&](auto k) { std::get<k>(channels_).write.note(work.scattered); });
       if constexpr (MutatingProgram<First>) gather_mutations(work.mutations);
     }
-    if constexpr (combines_at_sender) combine_at_sender(typename First::Combiner{}, sends_);
     summary_.num_sent = sends_.size();
+    if constexpr (combines_at_sender) combine_at_sender(typename First::Combiner{}, sends_);
     summary_.num_mutations = mutations_.size();
     if constexpr (Tags::size > 0) {
       // The tree runs over all shards; those not visited contribute the identity.
@@ -595,7 +643,7 @@ class CpuExecutor {
   std::map<VertexId, Value> gather_added_vertices() {
     const auto num_ranks = static_cast<std::size_t>(context_.size());
     std::vector<std::vector<VertexId>> ids(num_ranks);
-    std::vector<std::vector<Value>> values(num_ranks);
+    std::vector<std::vector<detail::Wire<Value>>> values(num_ranks);
     for (auto& [id, value] : mutations_.added_vertices) {
       const auto owner = static_cast<std::size_t>(graph_.shards().owner_of(id));
       ids[owner].push_back(id);
@@ -608,7 +656,7 @@ class CpuExecutor {
       for (std::size_t r = 0; r < num_ranks; ++r) {
         for (std::size_t i = 0; i < ids_here[r].size(); ++i) {
           const VertexId id = ids_here[r][i];
-          const Value& value = values_here[r][i];
+          const Value value = static_cast<Value>(values_here[r][i]);
           const auto [at, is_new] = added.emplace(id, value);
           if (is_new) continue;
           if constexpr (ResolvingProgram<First>) {

@@ -8,6 +8,7 @@
 
 #include <weir/engine/graph/graph.hpp>
 #include <weir/engine/model/vertex_program.hpp>
+#include <weir/engine/superstep/messages.hpp>
 #include <weir/engine/superstep/shard_work.hpp>
 
 namespace weir {
@@ -23,19 +24,6 @@ struct StepView {
   const typename AggregatorsOf<P>::Values* aggregated = nullptr;
   const MasterOf<P>* master = nullptr;
 };
-
-namespace detail {
-
-/// Refuses a NaN where a minimum or maximum would have to order it.
-template <class P, class M>
-void refuse_nan(const M& message) {
-  if constexpr (CombiningProgram<P> && std::is_floating_point_v<M>) {
-    if constexpr (P::Combiner::is_exact)
-      WEIR_EXPECT(!std::isnan(message), program, "a message to a minimum or maximum is NaN");
-  }
-}
-
-}  // namespace detail
 
 /// One out-edge list as a range of arcs.
 template <class E>
@@ -105,7 +93,11 @@ class CpuHandle {
   }
   void send(const Arc<E>& arc, const Message& message) { send(arc.target, message); }
 
-  ArcRange<E> arcs() const requires ArcReadingProgram<P> { return {*step_.out_side, row_, id()}; }
+  ArcRange<E> arcs() const {
+    static_assert(ArcReadingProgram<P>,
+                  "weir: arcs() needs `static constexpr bool reads_arcs = true` in the program");
+    return {*step_.out_side, row_, id()};
+  }
 
   CounterRandom random() const {
     return {step_.seed, static_cast<std::uint64_t>(step_.superstep),
@@ -115,36 +107,38 @@ class CpuHandle {
 
   template <class Tag>
   void aggregate(Tag, const typename Tag::value_type& x) {
+    if constexpr (std::is_floating_point_v<typename Tag::value_type> && Tag::monoid::is_exact)
+      WEIR_EXPECT(!std::isnan(x), program, "a contribution to a minimum or maximum is NaN");
     auto& mine = std::get<Tags::template index_of<Tag>()>(work_.aggregates);
     mine = typename Tag::monoid{}(mine, x);
   }
   template <class Tag>
   typename Tag::value_type aggregated(Tag) const {
-    const auto& value = std::get<Tags::template index_of<Tag>()>(*step_.aggregated);
-    if constexpr (std::is_floating_point_v<typename Tag::value_type> && !Tag::monoid::is_exact) {
-      return value + typename Tag::value_type{0};  // a floating sum of nothing is +0.0 here
-    } else {
-      return value;
-    }
+    return Tags::template read<Tag>(*step_.aggregated);
   }
 
-  void remove() requires MutatingProgram<P> {
-    work_.mutations.topology.removed_vertices.push_back(id());
+  void remove() { mutations().topology.removed_vertices.push_back(id()); }
+  void remove_edge(VertexId target) {
+    mutations().topology.removed_edges.emplace_back(id(), target);
   }
-  void remove_edge(VertexId target) requires MutatingProgram<P> {
-    work_.mutations.topology.removed_edges.emplace_back(id(), target);
+  void add_edge(VertexId target, const E& value = {}) {
+    mutations().topology.added_edges.push_back({id(), target, value});
   }
-  void add_edge(VertexId target, const E& value = {}) requires MutatingProgram<P> {
-    work_.mutations.topology.added_edges.push_back({id(), target, value});
-  }
-  void add_vertex(VertexId id, const Value& value) requires MutatingProgram<P> {
-    work_.mutations.added_vertices.emplace_back(id, value);
+  void add_vertex(VertexId id, const Value& value) {
+    mutations().added_vertices.emplace_back(id, value);
   }
 
   bool is_halted() const { return is_halted_; }
   bool has_scattered() const { return has_scattered_; }
 
  private:
+  auto& mutations() {
+    static_assert(MutatingProgram<P>,
+                  "weir: remove(), remove_edge(), add_edge() and add_vertex() need "
+                  "`static constexpr bool mutates_topology = true` in the program");
+    return work_.mutations;
+  }
+
   const StepView<P, E>& step_;
   ShardWork<P, E>& work_;
   Row row_;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <functional>
+#include <string>
 #include <utility>
 
 #include <weir/engine/superstep/cpu_executor.hpp>
@@ -18,16 +19,25 @@ struct Agreed {
   MasterOf<P> master{};
 };
 
-/// Asks the master about the next superstep. Pure: every rank decides alike.
+/// Asks the master about the next superstep. Pure: every rank decides, or fails, alike.
 template <class P>
-Decision decide(const P& program, Superstep step, std::size_t phase, std::uint64_t num_vertices,
-                Agreed<P>& agreed) {
+Decision decide(Context& context, const P& program, Superstep step, std::size_t phase,
+                std::size_t num_phases, std::uint64_t num_vertices, Agreed<P>& agreed) {
   Decision decision{.phase = phase};
   if constexpr (MasterProgram<P>) {
     const Summary& last = agreed.summary;
     MasterHandle<P> handle(step, last.num_unhalted, num_vertices,
                            last.num_scattered + last.num_sent, agreed.aggregated, phase);
-    program.master(agreed.master, handle);
+    try {
+      program.master(agreed.master, handle);
+      WEIR_EXPECT(handle.phase() < num_phases, program,
+                  "found phase " + std::to_string(handle.phase()) + "; expected less than " +
+                      std::to_string(num_phases));
+    } catch (...) {
+      const Failure failure = current_failure(0, 0);
+      context.throw_agreed(
+          {failure.code, "superstep " + std::to_string(step) + ", master: " + failure.text});
+    }
     decision = {handle.is_halted(), handle.wakes_all(), handle.phase()};
   }
   return decision;
@@ -41,12 +51,14 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
              Recorder& recorder) {
   std::size_t phase = 0;
   for (Superstep step = 0;; ++step) {
-    const Decision decision = decide(program, step, phase, num_vertices(), agreed);
+    const Decision decision =
+        decide(context, program, step, phase, Executor::num_phases, num_vertices(), agreed);
     if (decision.is_halted) return Ending::halted;
     if (step > 0 && agreed.summary.is_quiet() && !decision.wakes_all) return Ending::quiet;
     if (step >= options.max_supersteps) return Ending::superstep_limit;
     phase = decision.phase;
 
+    context.set_superstep(step);
     recorder.begin(step, phase);
     executor.begin(step, decision, agreed.aggregated, agreed.master);  // which rows to visit
     executor.run();                                                    // fold, compute, publish
@@ -56,20 +68,23 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
     executor.summary().wants_to_cancel = options.cancel.is_cancelled() ? 1 : 0;
     executor.summary().bytes_sent = recorder.bytes_sent(context);
     agreed.summary = barrier(context, executor.summary());  // one fold
-    agreed.summary.throw_if_failed(step);
+    agreed.summary.throw_if_failed(context, step);
     agreed.aggregated = executor.fold_aggregates(agreed.summary.aggregates);
 
     std::uint64_t num_dropped = 0;
     const bool has_sends = agreed.summary.num_sent > 0;
+    const bool has_mutations = agreed.summary.num_mutations > 0;
     if (has_sends) num_dropped += executor.deliver_sends();
     executor.commit(has_sends);  // what was published can be read
     if constexpr (MutatingProgram<P>) {
-      if (agreed.summary.num_mutations > 0) {
+      if (has_mutations) {
         executor.deliver();  // before the topology changes
         num_dropped += executor.mutate();
       }
     }
-    recorder.committed(context, agreed.summary, num_dropped, agreed.aggregated, AggregatorsOf<P>{});
+    if (has_sends || has_mutations)
+      settle(context, agreed.summary, num_dropped, executor.num_unhalted());
+    recorder.committed(agreed.summary, agreed.aggregated, AggregatorsOf<P>{});
   }
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -12,11 +13,25 @@
 
 namespace weir {
 
+namespace detail {
+
+/// Refuses a NaN where a minimum or maximum would have to order it.
+template <class P, class M>
+void refuse_nan(const M& message) {
+  if constexpr (CombiningProgram<P> && std::is_floating_point_v<M>) {
+    if constexpr (P::Combiner::is_exact)
+      WEIR_EXPECT(!std::isnan(message), program, "a message to a minimum or maximum is NaN");
+  }
+}
+
+}  // namespace detail
+
 /// The messages one phase scattered, as its targets read them: along(published, arc) for the
 /// present members of a neighbour list.
 template <class P, class E>
 class ScatteredMessages {
  public:
+  using Program = P;
   using Message = typename P::Message;
 
   ScatteredMessages(const P& program, const Side<E>& side,
@@ -33,7 +48,9 @@ class ScatteredMessages {
 
   Message along(const Arc<E>& arc, const PublishedOf<P>& published) const {
     if constexpr (AlongProgram<P, E>) {
-      return program_->along(published, arc);
+      Message message = program_->along(published, arc);
+      detail::refuse_nan<P>(message);
+      return message;
     } else {
       return static_cast<Message>(published);
     }
@@ -88,7 +105,8 @@ class MessageView {
   using Message = typename P::Message;
 
   /// `scattered` may be null: nothing was scattered.
-  MessageView(const ScatteredMessages<P, E>* scattered, Row row, std::span<const Message> sent)
+  MessageView(const ScatteredMessages<P, E>* scattered, Row row,
+              std::span<const detail::Cell<Message>> sent)
       : scattered_(scattered), sent_(sent) {
     if (scattered_ == nullptr) return;
     first_ = scattered_->side().first(row);
@@ -104,7 +122,7 @@ class MessageView {
         : view_(view), position_(position), sent_(sent) {}
     Message operator*() const {
       return position_ < view_->last_ ? view_->scattered_->at(position_, view_->target_)
-                                      : view_->sent_[sent_];
+                                      : view_->sent_[sent_].value;
     }
     Iterator& operator++() {
       if (position_ < view_->last_)
@@ -134,7 +152,7 @@ class MessageView {
   }
 
   const ScatteredMessages<P, E>* scattered_;
-  std::span<const Message> sent_;
+  std::span<const detail::Cell<Message>> sent_;
   std::uint64_t first_ = 0;
   std::uint64_t last_ = 0;
   VertexId target_ = 0;

@@ -29,7 +29,7 @@ struct SuperstepReport {
   std::uint64_t num_computed = 0;  ///< vertices that were active
   std::uint64_t num_scattered = 0;
   std::uint64_t num_messages = 0;  ///< along arcs and by send
-  std::uint64_t num_dropped = 0;   ///< to vertices that do not exist
+  std::uint64_t num_dropped = 0;   ///< messages and added edges without a vertex at their end
   std::uint64_t num_mutations = 0;
   std::uint64_t bytes_sent = 0;  ///< between ranks
   double compute_seconds = 0;
@@ -45,7 +45,7 @@ enum class Ending {
   superstep_limit  ///< max_supersteps was reached
 };
 
-/// What a run did. Equal on every rank except for the seconds.
+/// What a run did. Equal on every rank except for the seconds and `is_sparse`.
 struct RunReport {
   Ending ending = Ending::quiet;
   double seconds = 0;  ///< first compute to last barrier

@@ -96,7 +96,7 @@ template <class Published>
 Bytes pack_link(const PublishedBuffer<Published>& buffer, const GhostLink& link,
                 std::uint64_t& num_values) {
   std::vector<std::uint32_t> positions;
-  std::vector<Published> values;
+  std::vector<Wire<Published>> values;
   for (std::uint32_t i = 0; i < link.sent.size(); ++i) {
     if (!buffer.has(link.sent[i])) continue;
     positions.push_back(i);
@@ -119,7 +119,7 @@ Bytes pack_link(const PublishedBuffer<Published>& buffer, const GhostLink& link,
     append_plain(bytes, Density::list);
     encode(std::span<const std::uint32_t>(positions), bytes);
   }
-  encode(std::span<const Published>(values), bytes);
+  encode(std::span<const Wire<Published>>(values), bytes);
   return bytes;
 }
 
@@ -146,7 +146,7 @@ void unpack_link(std::span<const std::byte> bytes, const GhostLink& link,
       break;
     }
   }
-  std::vector<Published> values;
+  std::vector<Wire<Published>> values;
   values.reserve(slots.size());
   decode(in, values);
   WEIR_EXPECT(values.size() == slots.size(), internal,

@@ -38,16 +38,16 @@ std::uint64_t Recorder::bytes_sent(const Context& context) {
   return sent;
 }
 
-void Recorder::commit(Context&, const Summary& agreed, std::uint64_t num_dropped) {
+void Recorder::commit(const Summary& agreed) {
   current_.barrier_seconds = lap();
   current_.num_computed = agreed.num_computed;
   current_.num_scattered = agreed.num_scattered;
   current_.num_messages = agreed.num_messages;
   current_.num_mutations = agreed.num_mutations;
-  current_.num_dropped = num_dropped;
+  current_.num_dropped = agreed.num_dropped;
   current_.bytes_sent = agreed.bytes_sent;
   report_.num_messages += agreed.num_messages;
-  report_.num_dropped += num_dropped;
+  report_.num_dropped += agreed.num_dropped;
   report_.bytes_sent += agreed.bytes_sent;
   ++report_.num_supersteps;
   report_.supersteps.push_back(current_);

@@ -26,28 +26,28 @@ class Recorder {
   std::uint64_t bytes_sent(const Context& context);
 
   template <AggregatorTag... Tags>
-  void committed(Context& context, const Summary& agreed, std::uint64_t num_dropped_here,
-                 const typename Aggregators<Tags...>::Values& values, Aggregators<Tags...>) {
-    Aggregators<Tags...>::for_each(values, [this](auto tag, const auto& value) {
+  void committed(const Summary& agreed, const typename Aggregators<Tags...>::Values& values,
+                 Aggregators<Tags...>) {
+    Aggregators<Tags...>::for_each(values, [&](auto tag, const auto& value) {
       using Tag = decltype(tag);
       if constexpr (requires { std::string(Tag::name); } &&
                     std::is_arithmetic_v<std::remove_cvref_t<decltype(value)>>)
-        current_.aggregates.emplace_back(Tag::name, static_cast<double>(value));
+        current_.aggregates.emplace_back(
+            Tag::name, static_cast<double>(Aggregators<Tags...>::template read<Tag>(values)));
     });
-    commit(context, agreed, num_dropped_here);
+    commit(agreed);
   }
 
   RunReport finish(Ending ending);
 
  private:
   using Clock = std::chrono::steady_clock;
-  void commit(Context& context, const Summary& agreed, std::uint64_t num_dropped_here);
+  void commit(const Summary& agreed);
   double lap();
 
   const RunOptions& options_;
   RunReport report_;
   SuperstepReport current_;
-  std::uint64_t num_dropped_here_ = 0;
   std::uint64_t bytes_before_ = 0;
   Clock::time_point start_;
   Clock::time_point last_;

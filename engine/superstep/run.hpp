@@ -26,36 +26,36 @@ struct RunResult {
 namespace detail {
 
 template <class G, class First, class... Rest>
-RunResult<typename First::Value> run_phases(G& graph, const std::tuple<First, Rest...>& programs,
-                                            const RunOptions& options,
-                                            const VertexValues<typename First::Value>* initial) {
+RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Rest...>& programs,
+                                           const RunOptions& options,
+                                           const VertexValues<weir::ValueOf<First>>* initial) {
   using E = typename G::EdgeValue;
-  static_assert(check_program<First, E>() && (check_program<Rest, E>() && ...));
+  static_assert(check_program<First, E>() && (check_program<Rest, E, First>() && ...));
   static_assert(!MutatingProgram<First> || !std::is_const_v<G>,
                 "weir: a program that mutates the topology needs a graph that is not const");
-  if constexpr (VertexProgram<First, E> && (VertexProgram<Rest, E> && ...)) {
+  if constexpr (VertexProgram<First, E> && (VertexProgram<Rest, E, First> && ...)) {
     const FloatEnvironment float_environment;
     Context& context = graph.context();
     try {
-      CpuExecutor<G, First, Rest...> executor(graph, programs, options);
-      if (initial != nullptr) executor.set_values(*initial);
+      CpuExecutor<G, First, Rest...> executor(graph, programs, options, initial);
       Agreed<First> agreed;
+      agreed.summary.num_unhalted = executor.num_unhalted_of_all();
       Recorder recorder(context, options);
       const Ending ending = drive(
           context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
           agreed, recorder);
       return {executor.take_values(), recorder.finish(ending)};
-    } catch (const Error&) {
-      throw;
-    } catch (const std::bad_alloc&) {
+    } catch (const Error& error) {
+      context.fail(error);  // nothing where all ranks threw it together
+      const bool is_own = context.size() > 1 && context.failed_by() == context.rank();
+      if (!is_own || error.text().starts_with("rank ")) throw;
+      throw Error(error.code(),
+                  "rank " + std::to_string(context.rank()) + ": " + std::string(error.text()));
+    } catch (...) {
       // Between the agreed points of a superstep; the other ranks are waiting.
-      const Error error(ErrorCode::memory,
-                        "rank " + std::to_string(context.rank()) + ": out of memory");
-      context.fail(error);
-      throw error;
-    } catch (const std::exception& failure) {
-      const Error error(ErrorCode::program,
-                        "rank " + std::to_string(context.rank()) + ": " + failure.what());
+      const Failure failure = current_failure(0, context.rank());
+      const Error error(failure.code,
+                        "rank " + std::to_string(context.rank()) + ": " + failure.text);
       context.fail(error);
       throw error;
     }
@@ -68,29 +68,37 @@ RunResult<typename First::Value> run_phases(G& graph, const std::tuple<First, Re
 /// `max_supersteps` is reached. Collective. Every rank throws the same Error: of several failures
 /// in one superstep, the one at the smallest vertex.
 template <class E, class P>
-RunResult<typename P::Value> run(const Graph<E>& graph, const P& program,
-                                 const RunOptions& options = {}) {
+RunResult<ValueOf<P>> run(const Graph<E>& graph, const P& program, const RunOptions& options = {}) {
   return detail::run_phases(graph, std::tuple<P>(program), options, nullptr);
 }
 
 /// The same for a program that changes the topology of `graph`.
 template <class E, MutatingProgram P>
-RunResult<typename P::Value> run(Graph<E>& graph, const P& program,
-                                 const RunOptions& options = {}) {
+RunResult<ValueOf<P>> run(Graph<E>& graph, const P& program, const RunOptions& options = {}) {
   return detail::run_phases(graph, std::tuple<P>(program), options, nullptr);
 }
 
 /// Starts from given values instead of the program's `init`; they belong to the same graph.
 template <class E, class P>
-RunResult<typename P::Value> run(const Graph<E>& graph, const P& program, const RunOptions& options,
-                                 const VertexValues<typename P::Value>& initial) {
+RunResult<ValueOf<P>> run(const Graph<E>& graph, const P& program, const RunOptions& options,
+                          const VertexValues<ValueOf<P>>& initial) {
+  return detail::run_phases(graph, std::tuple<P>(program), options, &initial);
+}
+template <class E, MutatingProgram P>
+RunResult<ValueOf<P>> run(Graph<E>& graph, const P& program, const RunOptions& options,
+                          const VertexValues<ValueOf<P>>& initial) {
   return detail::run_phases(graph, std::tuple<P>(program), options, &initial);
 }
 
 /// Runs the phases of one program; the master of the first chooses which.
 template <class E, class First, class... Rest>
-RunResult<typename First::Value> run(const Graph<E>& graph, const Phases<First, Rest...>& program,
-                                     const RunOptions& options = {}) {
+RunResult<ValueOf<First>> run(const Graph<E>& graph, const Phases<First, Rest...>& program,
+                              const RunOptions& options = {}) {
+  return detail::run_phases(graph, program.phases, options, nullptr);
+}
+template <class E, MutatingProgram First, class... Rest>
+RunResult<ValueOf<First>> run(Graph<E>& graph, const Phases<First, Rest...>& program,
+                              const RunOptions& options = {}) {
   return detail::run_phases(graph, program.phases, options, nullptr);
 }
 

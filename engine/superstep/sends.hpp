@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <weir/engine/graph/shard_map.hpp>
+#include <weir/engine/graph/vertex_values.hpp>
 #include <weir/engine/graph/vertices.hpp>
 #include <weir/engine/model/monoid.hpp>
 #include <weir/engine/runtime/codec.hpp>
@@ -30,10 +31,10 @@ class SentInbox {
   bool is_empty() const { return rows_.empty(); }
   const std::vector<Row>& rows() const { return rows_; }
   /// Messages of one row.
-  std::span<const M> of(Row row) const {
+  std::span<const detail::Cell<M>> of(Row row) const {
     if (rows_.empty()) return {};
     const auto range = std::equal_range(rows_.begin(), rows_.end(), row);
-    return std::span<const M>(messages_).subspan(
+    return std::span<const detail::Cell<M>>(messages_).subspan(
         static_cast<std::size_t>(range.first - rows_.begin()),
         static_cast<std::size_t>(range.second - range.first));
   }
@@ -48,13 +49,13 @@ class SentInbox {
     clear();
     for (auto& [row, message] : arrived) {
       rows_.push_back(row);
-      messages_.push_back(std::move(message));
+      messages_.push_back({std::move(message)});
     }
   }
 
  private:
   std::vector<Row> rows_;
-  std::vector<M> messages_;
+  std::vector<detail::Cell<M>> messages_;
 };
 
 /// Folds messages to the same target into one; only for exact combiners, at the sender.
@@ -82,7 +83,8 @@ std::uint64_t deliver_sends(Context& context, const ShardMap& shards, const Vert
                             SentInbox<M>& inbox) {
   const auto num_ranks = static_cast<std::size_t>(context.size());
   std::vector<std::vector<VertexId>> targets(num_ranks);
-  std::vector<std::vector<M>> messages(num_ranks);
+  using Wire = detail::Wire<M>;
+  std::vector<std::vector<Wire>> messages(num_ranks);
   std::vector<std::vector<std::uint32_t>> multiplicities(num_ranks);
   for (auto& sent : sends) {
     const auto owner = static_cast<std::size_t>(shards.owner_of(sent.target));
@@ -95,7 +97,7 @@ std::uint64_t deliver_sends(Context& context, const ShardMap& shards, const Vert
     if (targets[r].empty()) continue;
     Bytes bytes;
     encode(std::span<const VertexId>(targets[r]), bytes);
-    encode(std::span<const M>(messages[r]), bytes);
+    encode(std::span<const Wire>(messages[r]), bytes);
     encode(std::span<const std::uint32_t>(multiplicities[r]), bytes);
     exchange.send(static_cast<Rank>(r), std::move(bytes));
   }
@@ -104,7 +106,7 @@ std::uint64_t deliver_sends(Context& context, const ShardMap& shards, const Vert
   exchange.close([&](const Batch& batch) {  // by source rank ascending, which is by source shard
     BytesView in(batch.bytes);
     std::vector<VertexId> ids;
-    std::vector<M> contents;
+    std::vector<Wire> contents;
     decode(in, ids);
     decode(in, contents);
     std::vector<std::uint32_t> counts;

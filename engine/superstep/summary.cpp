@@ -2,9 +2,10 @@
 #include <weir/engine/superstep/summary.hpp>
 
 #include <array>
+#include <exception>
+#include <new>
 
-#include <weir/engine/model/check.hpp>
-#include <weir/engine/runtime/context.hpp>
+#include <weir/engine/runtime/collectives.hpp>
 
 namespace weir {
 
@@ -66,18 +67,45 @@ Bytes combine(const Bytes& left_bytes, const Bytes& right_bytes) {
 
 }  // namespace
 
-void Summary::throw_if_failed(Superstep step) const {
-  if (failure) {
-    throw Error(failure->code, "rank " + std::to_string(failure->rank) + ", superstep " +
-                                   std::to_string(step) + ", vertex " +
-                                   std::to_string(failure->vertex) + ": " + failure->text);
+Failure current_failure(VertexId vertex, Rank rank) {
+  try {
+    throw;
+  } catch (const Error& error) {
+    return {error.code(), vertex, rank, error.what()};
+  } catch (const std::bad_alloc&) {
+    return {ErrorCode::memory, vertex, rank, "out of memory"};
+  } catch (const std::exception& error) {
+    return {ErrorCode::program, vertex, rank, error.what()};
+  } catch (...) {
+    return {ErrorCode::program, vertex, rank, "an exception of unknown type"};
   }
-  WEIR_EXPECT(wants_to_cancel == 0, cancelled,
-              "cancelled by the caller in superstep " + std::to_string(step));
-  WEIR_EXPECT(num_values_sent == num_values_received, internal,
-              "superstep " + std::to_string(step) + ": " + std::to_string(num_values_sent) +
-                  " values were sent between ranks, " + std::to_string(num_values_received) +
-                  " received");
+}
+
+void Summary::throw_if_failed(Context& context, Superstep step) const {
+  const std::string when = "superstep " + std::to_string(step);
+  if (failure) {
+    context.throw_agreed({failure->code, "rank " + std::to_string(failure->rank) + ", " + when +
+                                             ", vertex " + std::to_string(failure->vertex) + ": " +
+                                             failure->text});
+  }
+  if (wants_to_cancel != 0)
+    context.throw_agreed({ErrorCode::cancelled, "cancelled by the caller in " + when});
+  if (num_values_sent != num_values_received) {
+    context.throw_agreed({ErrorCode::internal, when + ": " + std::to_string(num_values_sent) +
+                                                   " values were sent between ranks, " +
+                                                   std::to_string(num_values_received) +
+                                                   " received"});
+  }
+}
+
+void settle(Context& context, Summary& agreed, std::uint64_t num_dropped,
+            std::uint64_t num_unhalted) {
+  using Counts = std::pair<std::uint64_t, std::uint64_t>;
+  agreed.num_dropped = agreed.num_unhalted = 0;
+  for (const auto& [dropped, unhalted] : all_gather(context, Counts{num_dropped, num_unhalted})) {
+    agreed.num_dropped += dropped;
+    agreed.num_unhalted += unhalted;
+  }
 }
 
 Summary barrier(Context& context, const Summary& own) {

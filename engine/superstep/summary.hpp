@@ -26,26 +26,34 @@ struct Failure {
   }
 };
 
+/// The exception being handled as a failure at a vertex.
+Failure current_failure(VertexId vertex, Rank rank);
+
 /// What a rank tells the others at the barrier, and what all agree on after it.
 struct Summary {
   std::uint64_t num_computed = 0;     ///< vertices whose compute ran
   std::uint64_t num_unhalted = 0;     ///< vertices that have not voted to halt
   std::uint64_t num_scattered = 0;    ///< vertices that scattered
-  std::uint64_t num_sent = 0;         ///< messages to single vertices by `send`, after combining
+  std::uint64_t num_sent = 0;         ///< messages to single vertices by `send`, before combining
   std::uint64_t num_messages = 0;     ///< arcs scattered along plus calls of `send`
   std::uint64_t num_values_sent = 0;  ///< published values to other ranks
   std::uint64_t num_values_received = 0;  ///< published values from other ranks
   std::uint64_t num_mutations = 0;
-  std::uint64_t num_dropped = 0;  ///< messages and edges without a vertex at their end
+  std::uint64_t num_dropped = 0;  ///< messages and edges without a vertex; known after the barrier
   std::uint64_t bytes_sent = 0;   ///< by the transport
   std::uint64_t wants_to_cancel = 0;
   std::optional<Failure> failure;
   Bytes aggregates;  ///< encoded subtrees; empty once agreed
 
   bool is_quiet() const { return num_unhalted == 0 && num_scattered == 0 && num_sent == 0; }
-  /// Throws the agreed failure with rank, superstep and vertex before its text.
-  void throw_if_failed(Superstep step) const;
+  /// Throws the agreed failure with rank, superstep and vertex before its text. Collective.
+  void throw_if_failed(Context& context, Superstep step) const;
 };
+
+/// Adds up what ranks learn when they deliver sends and change the topology: dropped messages and
+/// edges, vertices that are not halted. Collective.
+void settle(Context& context, Summary& agreed, std::uint64_t num_dropped,
+            std::uint64_t num_unhalted);
 
 /// The barrier: folds the summaries of all ranks in rank order and returns the result on each.
 /// Collective.
