@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/engine/runtime/mpi/mpi_session.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
+#include <thread>
 
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/mpi/mpi_port.hpp>
 
 namespace weir {
+
+namespace {
+
+constexpr std::chrono::milliseconds time_for_last_words{300};
+
+}  // namespace
 
 MpiSession::MpiSession(int& argc, char**& argv)
     : is_broken_(std::make_shared<std::atomic<bool>>(false)),
@@ -30,15 +39,23 @@ MpiSession::MpiSession(int& argc, char**& argv)
 
 MpiSession::~MpiSession() {
   const bool is_unwinding = std::uncaught_exceptions() > exceptions_at_start_;
-  if (is_owner_ && !is_unwinding && !*is_broken_) MPI_Finalize();
+  if (!is_owner_) return;
+  if (!is_unwinding && !*is_broken_) {
+    MPI_Finalize();
+  } else if (rank_ != 0) {
+    // The launcher ends all ranks when the first returns: rank 0 gets the time to say why.
+    std::this_thread::sleep_for(time_for_last_words);
+  }
 }
 
 std::string MpiSession::library_version() const {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(length));
-  return version.substr(0, version.find('\n'));
+  std::string version(text, static_cast<std::size_t>(length));  // details follow
+  version.resize(std::min(version.find_first_of(",\n"), version.size()));
+  std::replace(version.begin(), version.end(), '\t', ' ');
+  return version;
 }
 
 std::string MpiSession::warning() const { return launch_warning(launcher_size(), size_); }

@@ -31,7 +31,7 @@ class MpiSession {
   /// Any thread may call MPI, one at a time; else only the main thread.
   bool is_serialized() const { return is_serialized_; }
 
-  /// E.g. "Open MPI v4.1.4, ...", for --version.
+  /// E.g. "Open MPI v4.1.4", for --version.
   std::string library_version() const;
 
   /// Not empty when the launcher started more ranks than MPI sees.
