@@ -19,6 +19,7 @@ class DimacsReader : public FormatReader {
   explicit DimacsReader(FileSet files);
 
   bool next_edges(std::vector<Edge<double>>& batch) override;
+  using FormatReader::next_edges;
   void verify(const Tally& total) const override { verify_num_entries(total, *header_.num_edges); }
 
  private:

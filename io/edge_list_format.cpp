@@ -228,8 +228,6 @@ void EdgeListReader::count_up_to_largest() {
     largest = std::max(largest, read_end_point(lines.line(), row.source));
     largest = std::max(largest, read_end_point(lines.line(), row.target));
   }
-  const bool is_pipe = !files_.edges.empty() && files_.edges.front().is_pipe();
-  if (is_pipe) files_.part = {};  // only this part knows
   set_vertices(0, static_cast<std::uint64_t>(largest) + 1);
 }
 

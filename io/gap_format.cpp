@@ -18,6 +18,7 @@ class GapReader : public FormatReader {
   explicit GapReader(FileSet files);
 
   bool next_edges(std::vector<Edge<double>>& batch) override;
+  using FormatReader::next_edges;
   void verify(const Tally& total) const override;
 
  private:

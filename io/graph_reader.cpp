@@ -18,6 +18,12 @@ class AbsentReader : public FormatReader {
     batch.clear();
     return false;
   }
+  bool next_vertices(std::vector<VertexId>& batch) override {
+    batch.clear();
+    return false;
+  }
+  using FormatReader::next_edges;
+  using FormatReader::next_vertices;
 };
 
 std::unique_ptr<FormatReader> open_format(FileSet files) {
@@ -29,6 +35,7 @@ std::unique_ptr<FormatReader> open_format(FileSet files) {
               "num_vertices: vertices named by strings are not a range of numbers");
   const Input& first = files.edges.front();
   if (first.is_absent()) return std::make_unique<AbsentReader>(std::move(files));
+  if (first.is_pipe()) files.part = {};  // all of it is this part's
   Format format = options.format;
   if (format == Format::automatic) {
     format = files.vertices.empty() ? format_of(first, options) : Format::graphalytics;
@@ -56,16 +63,16 @@ FileSet open_files(const std::vector<std::string>& paths, GraphFileOptions optio
   WEIR_EXPECT(part.count > 0, usage, "part: the count must be positive");
   GraphPaths graph = find_graph(paths, options.format);
   if (graph.is_graphalytics) options.format = Format::graphalytics;
-  FileSet files{open_all(graph.edges, part), open_all(graph.vertices, part),
-                std::move(graph.properties), options, part};
-  const std::size_t num_files = files.edges.size() + files.vertices.size();
-  for (const std::vector<Input>* inputs : {&files.edges, &files.vertices}) {
-    for (const Input& input : *inputs) {
-      WEIR_EXPECT(!input.is_pipe() || num_files == 1, input,
-                  input.name() + ": found a pipe beside other files; expected it alone");
+  if (graph.edges.size() + graph.vertices.size() > 1) {
+    for (const auto* some : {&graph.edges, &graph.vertices}) {
+      for (const std::string& path : *some) {
+        WEIR_EXPECT(!Input::is_pipe(path), input,
+                    path + ": found a pipe beside other files; expected it alone");
+      }
     }
   }
-  return files;
+  return {open_all(graph.edges, part), open_all(graph.vertices, part),
+          std::move(graph.properties), std::move(options), part};
 }
 
 void drop_value(const Edge<double>& edge, std::vector<Edge<NoValue>>& batch) {

@@ -56,6 +56,12 @@ Input Input::open(const std::string& path, int index, Part part) {
   return input;
 }
 
+bool Input::is_pipe(const std::string& path) {
+  struct stat status {};
+  return path == "-" || (::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode) &&
+                         !S_ISDIR(status.st_mode));
+}
+
 Input Input::from_memory(std::string name, std::string_view bytes) {
   Input input;
   input.compression_ = compression_of(bytes, name);

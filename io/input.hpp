@@ -34,6 +34,9 @@ class Input {
   /// an absent input. Throws Error{input}.
   static Input open(const std::string& path, int index, Part part);
 
+  /// True for `-` and for what exists and is no regular file.
+  static bool is_pipe(const std::string& path);
+
   /// The bytes must outlive the input; `name` is for errors and for telling the format.
   static Input from_memory(std::string name, std::string_view bytes);
 

@@ -30,6 +30,7 @@ class MatrixMarketReader : public FormatReader {
   explicit MatrixMarketReader(FileSet files);
 
   bool next_edges(std::vector<Edge<double>>& batch) override;
+  using FormatReader::next_edges;
   void verify(const Tally& total) const override { verify_num_entries(total, num_entries_); }
 
  private:

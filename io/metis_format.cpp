@@ -18,6 +18,7 @@ class MetisReader : public FormatReader {
   explicit MetisReader(FileSet files);
 
   bool next_edges(std::vector<Edge<double>>& batch) override;
+  using FormatReader::next_edges;
   void verify(const Tally& total) const override;
 
  private:

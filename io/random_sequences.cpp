@@ -95,30 +95,38 @@ class RmatSequence : public IndexedSequence {
   }
 
  private:
-  static constexpr std::uint64_t words_per_edge = 16;  ///< 12 for the levels, one for the weight.
-  static constexpr int levels_per_word = 4;
+  // A random word holds three lanes of 20 bits, each with a guard bit above it, so that one
+  // subtraction compares three levels with a threshold.
+  static constexpr std::uint64_t levels_per_word = 3;
+  static constexpr std::uint64_t words_per_edge = 32;  ///< 16 for the levels, one for the weight.
+  static constexpr std::uint64_t ones = 1 | (std::uint64_t{1} << 21) | (std::uint64_t{1} << 42);
+  static constexpr std::uint64_t guards = ones << 20;
 
-  static std::uint32_t threshold(double p) {
-    return static_cast<std::uint32_t>(p * 65536 + 0.5);
+  /// A probability in each lane.
+  static std::uint64_t threshold(double p) {
+    return static_cast<std::uint64_t>(p * (1 << 20) + 0.5) * ones;
+  }
+
+  /// The guard bits as a number of three bits.
+  static std::uint64_t gather(std::uint64_t bits) {
+    constexpr std::uint64_t to_the_top =
+        (std::uint64_t{1} << 41) | (std::uint64_t{1} << 21) | (std::uint64_t{1} << 1);
+    return ((bits & guards) * to_the_top) >> 61;
   }
 
   void make(std::uint64_t first, std::vector<Edge<double>>& batch) const override {
+    const std::uint64_t num_words = (scale_ + levels_per_word - 1) / levels_per_word;
+    const std::uint64_t surplus = num_words * levels_per_word - scale_;  // levels to be dropped
     for (Edge<double>& edge : batch) {
       const std::uint64_t counter = first++ * words_per_edge;
       std::uint64_t source = 0, target = 0;
-      for (std::uint64_t level = 0; level < scale_; level += levels_per_word) {
-        std::uint64_t word = random_.word(counter + level / levels_per_word);
-        for (int i = 0; i < levels_per_word; ++i, word >>= 16) {
-          const auto r = static_cast<std::uint32_t>(word & 0xffff);
-          const std::uint64_t is_lower = r >= ab_;
-          const std::uint64_t is_right =
-              static_cast<std::uint64_t>(r >= a_) ^ is_lower ^ static_cast<std::uint64_t>(r >= abc_);
-          source = 2 * source + is_lower;
-          target = 2 * target + is_right;
-        }
+      for (std::uint64_t i = 0; i < num_words; ++i) {
+        const std::uint64_t lanes = random_.word(counter + i) | guards;
+        const std::uint64_t is_lower = lanes - ab_;
+        const std::uint64_t is_right = (lanes - a_) ^ is_lower ^ (lanes - abc_);
+        source = source << levels_per_word | gather(is_lower);
+        target = target << levels_per_word | gather(is_right);
       }
-      // Whole words were used; levels beyond the scale are dropped again.
-      const std::uint64_t surplus = (levels_per_word - scale_ % levels_per_word) % levels_per_word;
       edge.source = static_cast<VertexId>(scramble_(source >> surplus));
       edge.target = static_cast<VertexId>(scramble_(target >> surplus));
       edge.value = has_weights ? weight(random_.word(counter + words_per_edge - 1)) : 1.0;
@@ -128,7 +136,7 @@ class RmatSequence : public IndexedSequence {
   std::uint64_t scale_;
   CounterRandom random_;
   Scramble scramble_;
-  std::uint32_t a_ = 0, ab_ = 0, abc_ = 0;
+  std::uint64_t a_ = 0, ab_ = 0, abc_ = 0;
 };
 
 class UniformSequence : public IndexedSequence {

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "drain_reader.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  weir::io::fuzz::read("g.mtx", weir::io::Format::matrix_market, data, size);
+  return 0;
+}
