@@ -124,6 +124,7 @@ class MpiPort final : public Port {
 
  protected:
   void submit_piece(Rank to, const FrameHeader& header, Bytes payload) override {
+    payload.reserve(payload.size() + sizeof(header));  // growing by itself would double it
     append_plain(payload, header);
     if (queue_.empty() && sends_.size() < max_sends_in_flight) {
       start_send(to, std::move(payload));

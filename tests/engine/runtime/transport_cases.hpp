@@ -3,8 +3,10 @@
 // them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <new>
 #include <span>
@@ -41,9 +43,9 @@ inline Bytes payload(Rank source, Rank destination, std::size_t number, std::siz
   Bytes bytes(length);
   auto state = static_cast<std::uint64_t>(source) * 1000003 +
                static_cast<std::uint64_t>(destination) * 10007 + number * 101 + 1;
-  for (std::byte& byte : bytes) {
+  for (std::size_t i = 0; i < length; i += sizeof(state)) {
     state = state * 6364136223846793005u + 1442695040888963407u;
-    byte = static_cast<std::byte>(state >> 56);
+    std::memcpy(bytes.data() + i, &state, std::min(sizeof(state), length - i));
   }
   return bytes;
 }
