@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weir/algorithms/algorithm.hpp>
+#include <weir/cli/job.hpp>
+
+namespace weir::cli {
+
+/// The graph as reports have it.
+struct GraphSummary {
+  std::vector<std::string> input;
+  std::string format;
+  bool has_names = false;
+  bool is_weighted = false;
+  bool is_directed = true;
+  std::uint64_t num_vertices = 0;
+  std::uint64_t num_edges = 0;
+  std::uint64_t num_arcs = 0;
+  std::uint32_t num_shards = 0;
+  std::uint64_t memory_bytes = 0;  ///< Over all ranks.
+};
+
+/// Collective.
+GraphSummary summarise(const AnyGraph& graph);
+
+/// One algorithm of a run, without its values.
+struct AlgorithmRecord {
+  std::string name;
+  std::vector<std::string> sources;
+  RunReport report;
+  std::optional<bool> has_converged;
+  std::vector<std::pair<std::string, std::string>> facts;
+  std::uint64_t digest = 0;
+  std::string output;
+  double write_seconds = 0;
+};
+
+struct RunRecord {
+  std::vector<std::string> command_line;
+  GraphSummary graph;
+  double load_seconds = 0;
+  double total_seconds = 0;
+  std::vector<AlgorithmRecord> algorithms;
+};
+
+/// Hosts of the job. Collective.
+int num_hosts(Context& context);
+
+std::string_view name_of(Ending ending);
+
+/// The report as docs/report.md describes it, on root; empty elsewhere. Collective.
+std::string report_text(Job& job, const RunRecord& run);
+
+/// Writes the report. Collective. Throws Error{output}.
+void write_report(Job& job, const RunRecord& run, const std::string& path);
+
+}  // namespace weir::cli

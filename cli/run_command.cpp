@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0
+// weir run: loads a graph once and runs algorithms on it, whichever there are.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include <weir/cli/command.hpp>
+#include <weir/cli/load_graph.hpp>
+#include <weir/cli/report.hpp>
+#include <weir/cli/result_writer.hpp>
+#include <weir/cli/run_plan.hpp>
+#include <weir/cli/standard_output.hpp>
+#include <weir/cli/version.hpp>
+#include <weir/engine/model/check.hpp>
+
+namespace weir::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+std::string short_seconds(double seconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g s", seconds);
+  return text;
+}
+
+std::string plural(std::uint64_t count, const std::string& noun, const char* ending = "s") {
+  return std::to_string(count) + ' ' + noun + (count == 1 ? "" : ending);
+}
+
+class RunCommand final : public Command {
+ public:
+  void declare(OptionSet& options) override;
+  void check() override;
+  int run(Job& job) const override;
+
+ private:
+  AlgorithmRecord run_one(Job& job, const LoadedGraph& loaded, const PlannedRun& planned) const;
+  void say_start(Job& job, const RunRecord& run) const;
+  void say_end(Job& job, const AlgorithmRecord& record) const;
+
+  GraphOptions graph_;
+  PlanOptions plan_;
+  Direction direction_ = Direction::automatic;
+  bool digest_ = false;
+  std::string report_;
+};
+
+std::string run_footer() {
+  std::string text = "Algorithms:\n";
+  for (const Algorithm& algorithm : all_algorithms()) {
+    std::string name = "  " + std::string(algorithm.name);
+    name.resize(std::max<std::size_t>(name.size() + 1, 16), ' ');
+    text += name + std::string(algorithm.summary) +
+            (algorithm.needs_sources ? " (needs --source)" : "") + '\n';
+  }
+  return text +
+         "\nGRAPH is one or more files (a Graphalytics graph is its .v and .e, or the name without "
+         "them),\n- for standard input, or a generator such as rmat:scale=16,edge_factor=16,seed=1.\n"
+         "A .properties file beside a Graphalytics graph gives direction, source, iterations and\n"
+         "damping; options win.\n\n"
+         "The result is one file of lines `ID VALUE`, ids ascending. Several algorithms, or\n"
+         "--each-source, need a folder: --output DIR/ writes DIR/pagerank.txt, DIR/bfs-7.txt, ...\n\n"
+         "Examples:\n"
+         "  weir run pagerank graph.e --output ranks.txt\n"
+         "  weir run pagerank,wcc graph.txt.gz --undirected --output results/ --report run.json\n"
+         "  weir run bfs graph.mtx --source 1,7 --output -            nearest of two sources\n"
+         "  weir run bfs graph.mtx --source 1,7 --each-source --output levels/\n"
+         "  weir run pagerank links.tsv --ids string --source home --tolerance 1e-9 --output -\n"
+         "  mpirun -n 4 weir run sssp roads.gr --weighted --source 1 --output distances.txt.zst\n";
+}
+
+void RunCommand::declare(OptionSet& options) {
+  options.argument("ALGORITHM", plan_.algorithms, "an algorithm, or several between commas");
+  options.arguments("GRAPH", graph_.paths, "files, - for standard input, or a generator");
+  declare_plan_options(options, plan_);
+  options.choice("--direction", direction_,
+                 {{"auto", Direction::automatic},
+                  {"push", Direction::push},
+                  {"pull", Direction::pull}},
+                 "how messages reach their targets; changes no bit of a result (default auto)");
+  options.group("Results");
+  options.text("--output", "FILE", plan_.output,
+               "one file of all values; - is stdout, .gz and .zst compress, DIR/ is a folder");
+  options.flag("--digest", digest_, "print a hash of all ids and values");
+  options.text("--report", "FILE", report_, "write what the run did as JSON (docs/report.md)");
+  declare_reading_options(options, graph_);
+  declare_building_options(options, graph_);
+  declare_job_options(options, job_);
+  options.footer(run_footer());
+}
+
+void RunCommand::check() {
+  check_graph_options(graph_);
+  check_plan_options(plan_);
+  WEIR_EXPECT(report_ != standard_output_name, usage,
+              "--report: found -; expected a file, stdout carries results only");
+}
+
+void RunCommand::say_start(Job& job, const RunRecord& run) const {
+  const GraphSummary& graph = run.graph;
+  const int hosts = num_hosts(job.context);
+  job.say(plural(static_cast<std::uint64_t>(job.context.size()), "rank") +
+          (job.world.is_mpi() ? " on " + plural(static_cast<std::uint64_t>(hosts), "host")
+                              : " in this process") +
+          ", " + plural(static_cast<std::uint64_t>(job.context.num_threads()), "thread") + " each");
+  job.say("graph: " + plural(graph.num_vertices, "vert", "ices") +
+          (graph.num_vertices == 1 ? "ex" : "") + ", " + plural(graph.num_edges, "edge") + ", " +
+          (graph.is_directed ? "directed" : "undirected") +
+          (graph.is_weighted ? ", weighted" : "") + "; loaded in " +
+          short_seconds(run.load_seconds));
+}
+
+void RunCommand::say_end(Job& job, const AlgorithmRecord& record) const {
+  if (record.has_converged && !*record.has_converged) {
+    job.warn(record.name + ": the tolerance was not reached in " +
+             plural(record.report.num_supersteps, "superstep"));
+  }
+  for (const auto& [name, value] : record.facts) {
+    job.say(record.name + ": " + name + " " + value);
+  }
+  job.say(record.name + ": " + plural(record.report.num_supersteps, "superstep") + ", " +
+          plural(record.report.num_messages, "message") + " in " +
+          short_seconds(record.report.seconds) +
+          (record.output.empty() ? "; no result is written without --output" : ""));
+}
+
+AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
+                                    const PlannedRun& planned) const {
+  AlgorithmRecord record;
+  record.name = planned.algorithm->name;
+  record.sources = planned.source_names;
+  record.output = planned.output;
+  AlgorithmOptions options = planned.options;
+  options.run.direction = direction_;
+  options.run.seed = options.seed;
+  options.run.cancel = job.cancel;
+  options.run.progress = [&](const SuperstepReport& step) {
+    if (!job.is_root()) return;
+    job.console.progress(record.name + ": superstep " + std::to_string(step.superstep) + ", " +
+                         plural(step.num_computed, "active vert", "ices") +
+                         (step.num_computed == 1 ? "ex" : ""));
+  };
+  AlgorithmResult result = planned.algorithm->run(loaded.graph, options);
+  if (job.is_root()) job.console.end_progress();
+  const auto start = Clock::now();
+  if (!planned.output.empty()) write_result(job, loaded.graph, result, planned.output);
+  record.write_seconds = planned.output.empty() ? 0 : seconds_since(start);
+  if (digest_) {
+    char text[32];
+    std::snprintf(text, sizeof text, " 0x%016llx\n", static_cast<unsigned long long>(result.digest));
+    job.context.agree([&] {
+      if (job.is_root()) print("digest " + record.name + text);
+    });
+  }
+  record.report = std::move(result.report);
+  record.has_converged = result.has_converged;
+  record.facts = std::move(result.facts);
+  record.digest = result.digest;
+  return record;
+}
+
+int RunCommand::run(Job& job) const {
+  const auto start = Clock::now();
+  prepare_outputs(job, plan_);
+  if (!report_.empty()) expect_writable(job, report_);
+  const LoadedGraph loaded = load_graph(job, graph_);
+
+  RunRecord run;
+  run.command_line = job.command_line;
+  run.command_line.insert(run.command_line.begin(), "weir");
+  run.graph = summarise(loaded.graph);
+  run.graph.input = graph_.paths;
+  run.graph.format = graph_.is_generated() ? "generator" : io::name_of(loaded.header.format);
+  run.load_seconds = loaded.seconds;
+  say_start(job, run);
+  for (const PlannedRun& planned : make_plan(job, plan_, loaded)) {
+    run.algorithms.push_back(run_one(job, loaded, planned));
+    say_end(job, run.algorithms.back());
+  }
+  run.total_seconds = seconds_since(start);
+  if (!report_.empty()) write_report(job, run, report_);
+  return exit_done;
+}
+
+}  // namespace
+
+std::unique_ptr<Command> make_run_command() { return std::make_unique<RunCommand>(); }
+
+}  // namespace weir::cli

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weir/algorithms/algorithm.hpp>
+#include <weir/cli/job.hpp>
+#include <weir/cli/load_graph.hpp>
+#include <weir/cli/option_set.hpp>
+
+namespace weir::cli {
+
+/// Which algorithms are to run, on what, and where their results go.
+struct PlanOptions {
+  std::string algorithms;  ///< Between commas.
+  std::string sources;     ///< Between commas; empty: none given.
+  bool each_source = false;
+  std::optional<Superstep> iterations{};
+  std::optional<double> tolerance{};
+  std::optional<double> damping{};
+  bool parents = false;
+  std::uint64_t seed = 1;
+  std::string output;
+};
+
+/// One run of one algorithm.
+struct PlannedRun {
+  const Algorithm* algorithm = nullptr;
+  AlgorithmOptions options{};
+  std::vector<std::string> source_names;
+  std::string output;  ///< Empty: none.
+};
+
+/// Options of algorithms: --source, --each-source, --iterations, --tolerance, --damping, --parents,
+/// --seed.
+void declare_plan_options(OptionSet& options, PlanOptions& plan);
+/// Faults of the options together, before any rank. Throws Error{usage}.
+void check_plan_options(const PlanOptions& plan);
+
+/// Makes the folder of the results, or sees that their file can be written. Collective.
+void prepare_outputs(Job& job, const PlanOptions& plan);
+
+/// The runs in order: options where given, else what the input's properties say, else the
+/// algorithm's defaults. Collective. Throws Error{usage | input}.
+std::vector<PlannedRun> make_plan(Job& job, const PlanOptions& plan, const LoadedGraph& loaded);
+
+}  // namespace weir::cli

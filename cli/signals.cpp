@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weir/cli/signals.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <mutex>
+#include <system_error>
+#include <vector>
+
+#include <signal.h>
+#include <unistd.h>
+
+namespace weir::cli {
+
+namespace {
+
+constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int exit_failed = 1;
+constexpr std::chrono::milliseconds poll_interval{20};
+/// Less than launchers wait between SIGTERM and SIGKILL (Open MPI: one second).
+constexpr std::chrono::milliseconds grace{700};
+
+// A signal handler reaches nothing but globals.
+std::atomic<int> received_signal{0};
+const CancelToken* active_token = nullptr;
+std::mutex outputs_mutex;
+std::vector<std::string> outputs;
+
+void handle(int signal) {
+  received_signal.store(signal);
+  if (active_token != nullptr) active_token->cancel();
+}
+
+/// What io::OutputFile left: `NAME.weir-PID-NUMBER` beside the file.
+void remove_temporaries() {
+  const std::lock_guard lock(outputs_mutex);
+  for (const std::string& output : outputs) {
+    std::error_code error;
+    std::filesystem::path target = std::filesystem::canonical(output, error);
+    if (error) target = std::filesystem::absolute(output, error);
+    const std::string prefix = target.filename().string() + ".weir-" + std::to_string(::getpid());
+    for (std::filesystem::directory_iterator at(target.parent_path(), error), end;
+         !error && at != end; at.increment(error)) {
+      const bool is_ours = at->path().filename().string().starts_with(prefix + '-');
+      if (is_ours) (void)::unlink(at->path().c_str());
+    }
+  }
+}
+
+}  // namespace
+
+SignalWatch::SignalWatch(bool is_speaker) : is_speaker_(is_speaker) {
+  active_token = &cancel_;
+  struct sigaction action {};
+  action.sa_handler = handle;
+  action.sa_flags = SA_RESTART;
+  for (const int signal : watched) ::sigaction(signal, &action, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+  watcher_ = std::thread([this] { watch(); });
+}
+
+SignalWatch::~SignalWatch() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_over_ = true;
+  }
+  wakes_.notify_one();
+  watcher_.join();
+  for (const int signal : watched) std::signal(signal, SIG_DFL);
+  active_token = nullptr;
+}
+
+std::string SignalWatch::received() {
+  switch (received_signal.load()) {
+    case SIGINT: return "SIGINT";
+    case SIGTERM: return "SIGTERM";
+    case SIGHUP: return "SIGHUP";
+    default: return {};
+  }
+}
+
+void SignalWatch::will_write(const std::string& path) {
+  const std::lock_guard lock(outputs_mutex);
+  outputs.push_back(path);
+}
+
+void SignalWatch::watch() {
+  std::unique_lock lock(mutex_);
+  std::chrono::milliseconds since_signal{0};
+  while (!wakes_.wait_for(lock, poll_interval, [&] { return is_over_; })) {
+    if (received_signal == 0) continue;
+    since_signal += poll_interval;
+    if (since_signal >= grace) end_by_force();
+  }
+}
+
+void SignalWatch::end_by_force() const {
+  remove_temporaries();
+  const std::string text = "weir: stopped by " + received() + "\n";
+  if (is_speaker_) (void)!::write(STDERR_FILENO, text.data(), text.size());
+  ::_exit(exit_failed);
+}
+
+}  // namespace weir::cli

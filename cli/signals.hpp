@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include <weir/engine/superstep/options.hpp>
+
+namespace weir::cli {
+
+/// Turns SIGINT, SIGTERM and SIGHUP into a cancel token while it lives, and ignores SIGPIPE, so that
+/// a closed pipe is a write error.
+///
+/// When the job has not ended in order soon after the signal (it waits for a rank that is gone, say),
+/// the process is ended by force, without leaving a temporary file. One at a time.
+class SignalWatch {
+ public:
+  /// `is_speaker`: says so when it ends the process.
+  explicit SignalWatch(bool is_speaker);
+  ~SignalWatch();
+  SignalWatch(const SignalWatch&) = delete;
+  SignalWatch& operator=(const SignalWatch&) = delete;
+
+  const CancelToken& cancel() const { return cancel_; }
+
+  /// Name of the signal that came, e.g. "SIGTERM"; empty without one.
+  static std::string received();
+
+  /// Temporary files of this output are removed when the process is ended by force.
+  static void will_write(const std::string& path);
+
+ private:
+  void watch();
+  [[noreturn]] void end_by_force() const;
+
+  CancelToken cancel_;
+  bool is_speaker_;
+  std::mutex mutex_;
+  std::condition_variable wakes_;
+  bool is_over_ = false;
+  std::thread watcher_;
+};
+
+}  // namespace weir::cli
