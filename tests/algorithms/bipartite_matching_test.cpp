@@ -90,9 +90,7 @@ TEST(BipartiteMatching, odd_cycles_and_loops_have_no_sides) {
     TestGraph cycle{"cycle", {}, {}, false};
     for (VertexId v = 0; v < length; ++v) cycle.edges.push_back({v, (v + 1) % length, 1});
     expect_error<NoValue>(cycle, ErrorCode::input, "bipartite", seeded(1));
-    cycle.edges.push_back({length, 0, 1});
-    cycle.edges.back() = {0, 0, 1};
-    cycle.edges.erase(cycle.edges.begin());
+    cycle.edges.front() = {0, 0, 1};  // a path with a loop
     expect_error<NoValue>(cycle, ErrorCode::input, "bipartite", seeded(1));
   }
 }
