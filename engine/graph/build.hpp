@@ -59,6 +59,7 @@ class GraphBuilder {
   BuildOptions options_;
   bool has_vertex_list_ = false;
   std::vector<VertexId> vertices_;
+  std::vector<VertexId> loop_ends_;         // of dropped loops: they are vertices all the same
   std::deque<std::vector<Edge<E>>> edges_;  // in batches, so that memory goes as they are sent on
   std::uint64_t num_edges_ = 0;
 };

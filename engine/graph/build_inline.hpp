@@ -33,9 +33,16 @@ bool value_before(const E& a, const E& b) {
 template <class E>
 void GraphBuilder<E>::add_edges(std::vector<Edge<E>> edges) {
   if (options_.loops == Loops::drop) {
-    edges.erase(std::remove_if(edges.begin(), edges.end(),
-                               [](const auto& edge) { return edge.source == edge.target; }),
-                edges.end());
+    std::size_t kept = 0;
+    for (const Edge<E>& edge : edges) {
+      if (edge.source == edge.target) {
+        if (loop_ends_.empty() || loop_ends_.back() != edge.source)
+          loop_ends_.push_back(edge.source);
+      } else {
+        edges[kept++] = edge;
+      }
+    }
+    edges.resize(kept);
   }
   if (edges.empty()) return;
   num_edges_ += edges.size();
@@ -77,11 +84,12 @@ std::vector<VertexRecord> GraphBuilder<E>::count_end_points() const {
     for (const auto& edge : batch) counter.see(edge.source, edge.target);
   }
   counter.see_vertices(vertices_);
+  counter.see_vertices(loop_ends_);
   counter.begin();
   for (const auto& batch : edges_) {
     for (const auto& edge : batch) counter.count(edge.source, edge.target);
   }
-  return counter.finish(vertices_);
+  return counter.finish(vertices_, loop_ends_);
 }
 
 template <class E>
@@ -142,14 +150,14 @@ bool GraphBuilder<E>::settle_unknown(const std::vector<VertexRecord>& at_home) {
     context_.throw_agreed({ErrorCode::input, "found an edge at vertex " +
                                                  std::to_string(unknown.front()) +
                                                  "; expected only vertices of the vertex list"});
+  const auto is_unknown = [&](VertexId id) {
+    return std::binary_search(unknown.begin(), unknown.end(), id);
+  };
+  std::erase_if(loop_ends_, is_unknown);
   for (auto& batch : edges_) {
-    batch.erase(
-        std::remove_if(batch.begin(), batch.end(),
-                       [&](const auto& edge) {
-                         return std::binary_search(unknown.begin(), unknown.end(), edge.source) ||
-                                std::binary_search(unknown.begin(), unknown.end(), edge.target);
-                       }),
-        batch.end());
+    std::erase_if(batch, [&](const auto& edge) {
+      return is_unknown(edge.source) || is_unknown(edge.target);
+    });
   }
   return false;
 }

@@ -43,19 +43,23 @@ void EndPointCounter::compact() {
   compact_at_ = std::max(compact_at_, 2 * sparse_.size());
 }
 
-std::vector<VertexRecord> EndPointCounter::finish(std::span<const VertexId> listed) {
+std::vector<VertexRecord> EndPointCounter::finish(std::span<const VertexId> listed,
+                                                  std::span<const VertexId> bare) {
   std::vector<VertexRecord> records;
   if (is_dense_) {
     std::vector<bool> is_listed(dense_in_.size());
+    std::vector<bool> is_bare(dense_in_.size());
     for (const VertexId id : listed) is_listed[offset(id)] = true;
+    for (const VertexId id : bare) is_bare[offset(id)] = true;
     for (std::size_t i = 0; i < dense_in_.size(); ++i) {
-      if (dense_in_[i] == 0 && dense_out_[i] == 0 && !is_listed[i]) continue;
+      if (dense_in_[i] == 0 && dense_out_[i] == 0 && !is_listed[i] && !is_bare[i]) continue;
       const auto id = static_cast<VertexId>(static_cast<std::uint64_t>(least_) + i);
       records.push_back({id, dense_in_[i], dense_out_[i], is_listed[i] ? 1U : 0U});
     }
   } else {
     records = std::move(sparse_);
     for (const VertexId id : listed) records.push_back({id, 0, 0, 1});
+    for (const VertexId id : bare) records.push_back({id, 0, 0, 0});
     merge_equal_ids(records);
   }
   if (!is_directed_) {

@@ -42,9 +42,11 @@ class EndPointCounter {
     sparse_.push_back({target, 1, 0, 0});
     if (sparse_.size() >= compact_at_) compact();
   }
-  /// Records ascending by id; `heat` is 1 for vertices of the list `listed`, else 0. Undirected
-  /// edges count as an in-arc and an out-arc at each end.
-  std::vector<VertexRecord> finish(std::span<const VertexId> listed);
+  /// Records ascending by id, also of the `bare` ids, which have no arcs of their own; `heat` is 1
+  /// for vertices of the list `listed`, else 0. Undirected edges count as an in-arc and an out-arc
+  /// at each end.
+  std::vector<VertexRecord> finish(std::span<const VertexId> listed,
+                                   std::span<const VertexId> bare);
 
  private:
   void see_id(VertexId id) {
