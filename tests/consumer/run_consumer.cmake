@@ -16,7 +16,7 @@ endif()
 run(${CMAKE_COMMAND} -S "${project}" -B "${WORK}/build" -G "${GENERATOR}"
   -D CMAKE_CXX_COMPILER=${COMPILER} -D CMAKE_CXX_COMPILER_LAUNCHER=${LAUNCHER}
   -D CMAKE_PREFIX_PATH=${prefix} -D WEIR_SOURCE=${WEIR_SOURCE})
-run(${CMAKE_COMMAND} --build "${WORK}/build")
+run(${CMAKE_COMMAND} --build "${WORK}/build" --target consumer)
 run("${WORK}/build/consumer")
 
 if(WAY STREQUAL "find_package")
