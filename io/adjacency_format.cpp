@@ -145,8 +145,7 @@ bool AdjacencyReader::next_vertices(std::vector<VertexId>& batch) {
   if (files_.options.num_vertices) return FormatReader::next_vertices(batch);
   batch.clear();
   std::string_view rest;
-  while (batch.size() < batch_records &&
-         next_line(vertex_lines_, next_vertex_file_, files_)) {
+  while (batch.size() < batch_records && next_line(vertex_lines_, next_vertex_file_, files_)) {
     batch.push_back(open_row(*vertex_lines_, rest));
   }
   return !batch.empty();

@@ -28,9 +28,9 @@ Compression compression_of(std::string_view bytes, const std::string& name) {
   const bool is_bz2 = bytes.starts_with("BZh") && bytes.substr(4).starts_with("1AY&SY"sv);
   WEIR_EXPECT(!is_bz2, input, name + ": compressed input of kind bz2 is not supported");
   for (const Kind& kind : refused) {
-    WEIR_EXPECT(!bytes.starts_with(kind.magic), input,
-                name + ": compressed input of kind " + std::string(kind.name) +
-                    " is not supported");
+    WEIR_EXPECT(
+        !bytes.starts_with(kind.magic), input,
+        name + ": compressed input of kind " + std::string(kind.name) + " is not supported");
   }
   return Compression::none;
 }

@@ -246,8 +246,7 @@ std::unique_ptr<FormatReader> read_graphalytics(FileSet files) {
   const bool is_listed = !files.vertices.empty();
   return std::make_unique<EdgeListReader>(
       std::move(files), Format::graphalytics,
-      Style{.find_separator = true,
-            .vertices = is_listed ? Vertices::listed : Vertices::of_edges});
+      Style{.find_separator = true, .vertices = is_listed ? Vertices::listed : Vertices::of_edges});
 }
 
 std::unique_ptr<FormatReader> read_gap_edge_list(FileSet files) {

@@ -47,10 +47,9 @@ class EdgeListWriter : public FormatWriter {
   const std::string& expect_writable(const std::string& name) const {
     const bool is_comment = name.starts_with('#') || name.starts_with('%') ||
                             name.starts_with("//") || name.starts_with('"');
-    const bool is_one_column =
-        std::none_of(name.begin(), name.end(), [&](char c) {
-          return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == ',';
-        });
+    const bool is_one_column = std::none_of(name.begin(), name.end(), [&](char c) {
+      return static_cast<unsigned char>(c) <= 0x20 || c == 0x7f || c == ',';
+    });
     WEIR_EXPECT(!name.empty() && !is_comment && is_one_column, usage,
                 path_ + ": the name " + shown(name) + " cannot be written as text, use .weir");
     return name;

@@ -57,8 +57,9 @@ bool FormatReader::next_vertices(std::vector<std::string>& batch) {
 void FormatReader::verify(const Tally&) const {}
 
 const Input& FormatReader::only_file() const {
-  WEIR_EXPECT(files_.edges.size() == 1, input,
-              files_.edges.at(1).name() + ": found a second file; expected one file of this format");
+  WEIR_EXPECT(
+      files_.edges.size() == 1, input,
+      files_.edges.at(1).name() + ": found a second file; expected one file of this format");
   return files_.edges.front();
 }
 
@@ -90,8 +91,8 @@ VertexId FormatReader::read_id(const Lines& lines, std::string_view token) const
 VertexId FormatReader::read_counted_id(const Lines& lines, std::string_view token) const {
   const auto id = parse_integer(token);
   if (!id || *id < 1 || *id > num_counted_) {
-    lines.fail(token.empty() ? "no id" : shown(token), "an id from 1 to " +
-                                                           std::to_string(num_counted_));
+    lines.fail(token.empty() ? "no id" : shown(token),
+               "an id from 1 to " + std::to_string(num_counted_));
   }
   expect_declared(lines, *id);
   return *id;

@@ -20,11 +20,11 @@ namespace {
 
 constexpr FormatEntry table[] = {
     // format, name, extensions, signature, text?, vertices?, read, write
-    {Format::edges, "edges", " .txt .tsv .edges .edgelist .snap ", "", true, false,
-     read_edge_list, write_edge_list},
+    {Format::edges, "edges", " .txt .tsv .edges .edgelist .snap ", "", true, false, read_edge_list,
+     write_edge_list},
     {Format::csv, "csv", " .csv ", "", true, false, read_csv, write_csv},
-    {Format::graphalytics, "graphalytics", " .e .v .properties ", "", true, true,
-     read_graphalytics, write_graphalytics},
+    {Format::graphalytics, "graphalytics", " .e .v .properties ", "", true, true, read_graphalytics,
+     write_graphalytics},
     {Format::matrix_market, "mtx", " .mtx ", "%%matrixmarket", true, true, read_matrix_market,
      write_matrix_market},
     {Format::metis, "metis", " .metis .graph ", "", true, true, read_metis, write_metis},
@@ -38,7 +38,8 @@ constexpr std::size_t head_bytes = 4096;
 
 /// The first bytes of a file, unpacked.
 std::string head_of(const Input& input) {
-  if (input.compression() == Compression::none) return std::string(input.bytes().substr(0, head_bytes));
+  if (input.compression() == Compression::none)
+    return std::string(input.bytes().substr(0, head_bytes));
   Decompressor packed(input.name(), input.compression(), input.bytes());
   std::string head(head_bytes, '\0');
   head.resize(packed.read(head.data(), head.size()));
@@ -109,8 +110,8 @@ Format format_of(const Input& input, const GraphFileOptions& options) {
     if (entry.format == Format::edges) break;
     if (entry.format != Format::csv) return entry.format;
     const std::string line = first_data_line(input, options.skip_header);
-    const bool is_blank_separated = line.find(',') == std::string::npos &&
-                                    line.find_first_of(" \t") != std::string::npos;
+    const bool is_blank_separated =
+        line.find(',') == std::string::npos && line.find_first_of(" \t") != std::string::npos;
     return is_blank_separated ? Format::edges : Format::csv;
   }
   return format_by_first_line(input, options);
@@ -129,7 +130,8 @@ void expect_text(const Input& input) {
   for (std::size_t i = 0; i < head.size(); ++i) {
     const auto c = static_cast<unsigned char>(head[i]);
     if (c >= 0x20 || c == '\t' || c == '\n' || c == '\r') continue;
-    const auto line = 1 + std::count(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(i), '\n');
+    const auto line =
+        1 + std::count(head.begin(), head.begin() + static_cast<std::ptrdiff_t>(i), '\n');
     constexpr char digits[] = "0123456789abcdef";
     throw Error(ErrorCode::input, input.name() + ':' + std::to_string(line) + ": found byte 0x" +
                                       digits[c >> 4] + digits[c & 15] + "; expected text");

@@ -73,9 +73,8 @@ GapReader::GapReader(FileSet files) : FormatReader(std::move(files)) {
   set_vertices(0, num_vertices_);
   header_.num_edges = *header_.directed ? num_arcs_ : num_arcs_ / 2;
   row_ = row_of(files_.part.begin_of(num_arcs_ + 1));
-  end_row_ = files_.part.index + 1 == files_.part.count
-                 ? num_vertices_
-                 : row_of(files_.part.end_of(num_arcs_ + 1));
+  end_row_ = files_.part.index + 1 == files_.part.count ? num_vertices_
+                                                        : row_of(files_.part.end_of(num_arcs_ + 1));
 }
 
 /// The file size tells weighted from unweighted, and any other size is refused.
@@ -83,8 +82,7 @@ void GapReader::expect_size(std::uint64_t num_vertices, std::uint64_t num_arcs) 
   __extension__ using Wide = unsigned __int128;
   const Wide sides = *header_.directed ? 2 : 1;
   const auto size_with = [&](unsigned arc_bytes) {
-    return Wide{offsets_at} +
-           sides * ((Wide{num_vertices} + 1) * 8 + Wide{num_arcs} * arc_bytes);
+    return Wide{offsets_at} + sides * ((Wide{num_vertices} + 1) * 8 + Wide{num_arcs} * arc_bytes);
   };
   const Input& input = only_file();
   const bool is_weighted_name = without_compression(input.name()).ends_with(".wsg");
@@ -138,9 +136,9 @@ bool GapReader::next_edges(std::vector<Edge<double>>& batch) {
     const auto source = static_cast<VertexId>(row_ - 1);
     const auto target = load<std::int32_t>(at);
     if (target < 0 || static_cast<std::uint64_t>(target) >= num_vertices_) {
-      only_file().fail("neighbor " + std::to_string(target) + " of vertex " +
-                           std::to_string(source),
-                       "a vertex below " + std::to_string(num_vertices_));
+      only_file().fail(
+          "neighbor " + std::to_string(target) + " of vertex " + std::to_string(source),
+          "a vertex below " + std::to_string(num_vertices_));
     }
     expect_declared(only_file(), std::max<VertexId>(source, target));
     const double weight = files_.options.weighted ? load<std::int32_t>(at + 4) : 1.0;

@@ -28,8 +28,7 @@ class AbsentReader : public FormatReader {
 
 std::unique_ptr<FormatReader> open_format(FileSet files) {
   const GraphFileOptions& options = files.options;
-  WEIR_EXPECT(files.part.count > 0 && files.part.index >= 0 &&
-                  files.part.index < files.part.count,
+  WEIR_EXPECT(files.part.count > 0 && files.part.index >= 0 && files.part.index < files.part.count,
               usage, "part: the index must be below the count");
   WEIR_EXPECT(!options.string_ids || !options.num_vertices, usage,
               "num_vertices: vertices named by strings are not a range of numbers");
@@ -71,8 +70,8 @@ FileSet open_files(const std::vector<std::string>& paths, GraphFileOptions optio
       }
     }
   }
-  return {open_all(graph.edges, part), open_all(graph.vertices, part),
-          std::move(graph.properties), std::move(options), part};
+  return {open_all(graph.edges, part), open_all(graph.vertices, part), std::move(graph.properties),
+          std::move(options), part};
 }
 
 void drop_value(const Edge<double>& edge, std::vector<Edge<NoValue>>& batch) {
@@ -115,9 +114,7 @@ const GraphHeader& GraphReader::header() const { return reader_->header(); }
 
 bool GraphReader::next(std::vector<Edge<double>>& batch) { return reader_->next_edges(batch); }
 
-bool GraphReader::next(std::vector<NamedEdge<double>>& batch) {
-  return reader_->next_edges(batch);
-}
+bool GraphReader::next(std::vector<NamedEdge<double>>& batch) { return reader_->next_edges(batch); }
 
 bool GraphReader::next(std::vector<Edge<NoValue>>& batch) {
   batch.clear();

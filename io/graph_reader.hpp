@@ -41,31 +41,31 @@ bool holds_vertices(Format format);
 /// How graph files are to be read.
 struct GraphFileOptions {
   Format format = Format::automatic;
-  bool skip_header = false;                   ///< Line 1 of each edge file is not data.
-  bool string_ids = false;                    ///< Vertices are named by strings.
-  bool weighted = false;                      ///< Edge values are read; otherwise ignored.
+  bool skip_header = false;                     ///< Line 1 of each edge file is not data.
+  bool string_ids = false;                      ///< Vertices are named by strings.
+  bool weighted = false;                        ///< Edge values are read; otherwise ignored.
   std::optional<std::uint64_t> num_vertices{};  ///< All ids are in [0, N), and all N exist.
 };
 
 /// What is known of a graph before its edges are read.
 struct GraphHeader {
   Format format = Format::automatic;
-  std::optional<bool> directed;               ///< What the input says; empty: it does not say.
-  bool has_weights = false;                   ///< Edge values are present in the input.
-  bool has_vertices = false;                  ///< The reader yields a list of vertices.
-  std::optional<std::uint64_t> num_vertices;  ///< Promised by the input.
-  std::optional<std::uint64_t> num_edges;     ///< Promised by the input.
+  std::optional<bool> directed;                   ///< What the input says; empty: it does not say.
+  bool has_weights = false;                       ///< Edge values are present in the input.
+  bool has_vertices = false;                      ///< The reader yields a list of vertices.
+  std::optional<std::uint64_t> num_vertices;      ///< Promised by the input.
+  std::optional<std::uint64_t> num_edges;         ///< Promised by the input.
   std::map<std::string, std::string> properties;  ///< Of a Graphalytics graph, e.g.
                                                   ///< "bfs.source-vertex" to "1".
 };
 
 /// Counts of what one part has read; all of them add up over the parts.
 struct Tally {
-  std::uint64_t num_edges = 0;     ///< Edges handed out.
-  std::uint64_t num_entries = 0;   ///< Entries as the header of the format counts them.
-  std::uint64_t num_rows = 0;      ///< Vertex lines.
-  std::uint64_t first_halves = 0;  ///< Fingerprint of edges seen from their smaller end point.
-  std::uint64_t second_halves = 0; ///< The same from the larger end point.
+  std::uint64_t num_edges = 0;      ///< Edges handed out.
+  std::uint64_t num_entries = 0;    ///< Entries as the header of the format counts them.
+  std::uint64_t num_rows = 0;       ///< Vertex lines.
+  std::uint64_t first_halves = 0;   ///< Fingerprint of edges seen from their smaller end point.
+  std::uint64_t second_halves = 0;  ///< The same from the larger end point.
 
   Tally& operator+=(const Tally& other);
   friend bool operator==(const Tally&, const Tally&) = default;

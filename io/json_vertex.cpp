@@ -40,8 +40,8 @@ JsonVertex::Step JsonVertex::next(std::string_view& target, std::string_view& we
   }
   if (!is_first_ && !take(',')) return Step::malformed;
   is_first_ = false;
-  const bool is_edge = take('[') && take_number(target) && take(',') && take_number(weight) &&
-                       take(']');
+  const bool is_edge =
+      take('[') && take_number(target) && take(',') && take_number(weight) && take(']');
   return is_edge ? Step::edge : Step::malformed;
 }
 

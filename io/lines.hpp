@@ -52,8 +52,8 @@ class Lines {
   const char* stop_ = nullptr;    ///< Lines that start here or later are not this part's.
   const char* end_ = nullptr;     ///< End of the text at hand.
   std::string_view text_;
-  std::uint64_t num_lines_ = 0;   ///< Lines stepped over.
-  std::uint64_t num_bytes_ = 0;   ///< Unpacked bytes before the buffer.
+  std::uint64_t num_lines_ = 0;  ///< Lines stepped over.
+  std::uint64_t num_bytes_ = 0;  ///< Unpacked bytes before the buffer.
   std::unique_ptr<Decompressor> packed_;
   std::string buffer_;
 };

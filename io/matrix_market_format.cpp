@@ -72,8 +72,8 @@ void MatrixMarketReader::read_banner(const Lines& lines) {
   is_pattern_ = words[3] == "pattern";
   expect(is_pattern_ || words[3] == "real" || words[3] == "integer" || words[3] == "double",
          words[3], "real, integer or pattern");
-  expect(words[4] == "general" || words[4] == "symmetric" || words[4] == "skew-symmetric",
-         words[4], "general, symmetric or skew-symmetric");
+  expect(words[4] == "general" || words[4] == "symmetric" || words[4] == "skew-symmetric", words[4],
+         "general, symmetric or skew-symmetric");
   if (words[4] == "symmetric") symmetry_ = Symmetry::symmetric;
   if (words[4] == "skew-symmetric") symmetry_ = Symmetry::skew;
   expect(symmetry_ != Symmetry::skew || !is_pattern_, words[3],

@@ -11,6 +11,7 @@ namespace weir::io {
 /// Matrix Market coordinate files: real, integer or pattern; general, symmetric or
 /// skew-symmetric. Ids are 1 to n; a symmetric matrix is an undirected graph.
 std::unique_ptr<FormatReader> read_matrix_market(FileSet files);
-std::unique_ptr<FormatWriter> write_matrix_market(const std::string& path, const GraphHeader& header);
+std::unique_ptr<FormatWriter> write_matrix_market(const std::string& path,
+                                                  const GraphHeader& header);
 
 }  // namespace weir::io

@@ -214,8 +214,8 @@ class LognormalSequence : public EdgeSequence {
   CounterRandom targets_{0};
   double mu_ = 0, sigma_ = 0;
   std::uint64_t max_weight_ = 0;
-  std::uint64_t vertex_ = 0, end_ = 0;     ///< Vertices still to be opened.
-  std::uint64_t edge_ = 0, degree_ = 0;    ///< Edges of the open vertex.
+  std::uint64_t vertex_ = 0, end_ = 0;   ///< Vertices still to be opened.
+  std::uint64_t edge_ = 0, degree_ = 0;  ///< Edges of the open vertex.
 };
 
 }  // namespace

@@ -100,9 +100,9 @@ class ParentSequence : public EdgeSequence {
     batch.clear();
     for (; index_ < end_ && batch.size() < batch_records; ++index_) {
       const double value =
-          has_weights ? static_cast<double>(
-                            1 + CounterRandom::below(max_weight_, random_.word(index_)))
-                      : 1.0;
+          has_weights
+              ? static_cast<double>(1 + CounterRandom::below(max_weight_, random_.word(index_)))
+              : 1.0;
       batch.push_back(
           {static_cast<VertexId>(parent(index_ + 1)), static_cast<VertexId>(index_ + 1), value});
     }

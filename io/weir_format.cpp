@@ -68,8 +68,9 @@ WeirReader::WeirReader(FileSet files)
   expect_weights();
   const bool is_named = file_.has(WeirHeader::has_names);
   WEIR_EXPECT(!is_named || files_.options.string_ids, input,
-              only_file().name() + ": found vertices named by strings; expected integer ids (use "
-                                   "--ids string for names)");
+              only_file().name() +
+                  ": found vertices named by strings; expected integer ids (use "
+                  "--ids string for names)");
   if (!is_named && !file_.has(WeirHeader::is_dense)) {
     ids_ = file_.read<VertexId>(file_.header().ids, 0, num_vertices_);
     const auto repeat = std::adjacent_find(ids_.begin(), ids_.end(), std::greater_equal<>());
@@ -109,10 +110,9 @@ void WeirReader::step_row() {
 
 std::uint64_t WeirReader::target_at(std::uint64_t edge) {
   const WeirSection& targets = file_.header().targets;
-  const std::uint64_t position =
-      file_.header().target_bytes == 4
-          ? file_.read<std::uint32_t>(targets, edge, edge + 1)[0]
-          : file_.read<std::uint64_t>(targets, edge, edge + 1)[0];
+  const std::uint64_t position = file_.header().target_bytes == 4
+                                     ? file_.read<std::uint32_t>(targets, edge, edge + 1)[0]
+                                     : file_.read<std::uint64_t>(targets, edge, edge + 1)[0];
   if (position >= num_vertices_) {
     file_.fail("target " + std::to_string(position),
                "a position below " + std::to_string(num_vertices_));
@@ -144,8 +144,7 @@ VertexId WeirReader::id_at(std::uint64_t position) {
 std::string WeirReader::name_at(std::uint64_t position) {
   if (!file_.has(WeirHeader::has_names)) return std::to_string(id_at(position));
   const WeirSection& names = file_.header().names;
-  const auto ends =
-      file_.read<std::uint64_t>(file_.header().name_offsets, position, position + 2);
+  const auto ends = file_.read<std::uint64_t>(file_.header().name_offsets, position, position + 2);
   if (ends[0] > ends[1] || ends[1] > names.num_bytes) {
     file_.fail("offsets of names that do not ascend", "a range of bytes for each name");
   }

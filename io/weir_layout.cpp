@@ -99,8 +99,8 @@ void WeirFile::expect_section(const char* name, const WeirSection& section, std:
                          section.offset <= body_end &&
                          section.num_bytes <= body_end - section.offset;
   if (section.num_bytes == count * width && (section.num_bytes == 0 || is_inside)) return;
-  fail(std::string("section ") + name + " of " + std::to_string(section.num_bytes) +
-           " bytes at " + std::to_string(section.offset),
+  fail(std::string("section ") + name + " of " + std::to_string(section.num_bytes) + " bytes at " +
+           std::to_string(section.offset),
        std::to_string(count * width) + " bytes inside the file");
 }
 

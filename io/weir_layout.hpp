@@ -38,13 +38,13 @@ struct WeirHeader {
   std::int64_t first_id;       ///< Of dense ids.
   std::uint32_t target_bytes;  ///< 4 or 8.
   WeightType weight_type;
-  WeirSection ids;             ///< i64[n], ascending; absent if dense or named.
-  WeirSection offsets;         ///< u64[n + 1].
-  WeirSection targets;         ///< u32[m] or u64[m]: positions in the list of vertices.
-  WeirSection weights;         ///< [m] of weight_type.
-  WeirSection name_offsets;    ///< u64[n + 1], if named.
-  WeirSection names;           ///< Their bytes, ascending.
-  WeirSection hashes;          ///< u64 for each block of the body, XXH3-64.
+  WeirSection ids;           ///< i64[n], ascending; absent if dense or named.
+  WeirSection offsets;       ///< u64[n + 1].
+  WeirSection targets;       ///< u32[m] or u64[m]: positions in the list of vertices.
+  WeirSection weights;       ///< [m] of weight_type.
+  WeirSection name_offsets;  ///< u64[n + 1], if named.
+  WeirSection names;         ///< Their bytes, ascending.
+  WeirSection hashes;        ///< u64 for each block of the body, XXH3-64.
   std::uint64_t hash_of_hashes;
   char zeros[80];
   std::uint64_t hash_of_header;  ///< XXH3-64 of the 248 bytes before it.

@@ -109,8 +109,7 @@ class Body {
 
 class WeirWriter : public CollectingWriter {
  public:
-  WeirWriter(const std::string& path, const GraphHeader& header)
-      : CollectingWriter(path, header) {
+  WeirWriter(const std::string& path, const GraphHeader& header) : CollectingWriter(path, header) {
     WEIR_EXPECT(compression_by_name(path) == Compression::none, usage,
                 path + ": .weir files are read in place and cannot be compressed");
   }
@@ -180,8 +179,7 @@ void WeirWriter::commit() {
   const std::string hashes = body.finish_hashing();
   header.hashes = {end, hashes.size()};
   header.hash_of_hashes = XXH3_64bits(hashes.data(), hashes.size());
-  header.hash_of_header =
-      XXH3_64bits(&header, sizeof header - sizeof header.hash_of_header);
+  header.hash_of_header = XXH3_64bits(&header, sizeof header - sizeof header.hash_of_header);
   file.write({reinterpret_cast<const char*>(&header), sizeof header});
   write_body(body, header);
   file.write(hashes);
@@ -225,9 +223,8 @@ void WeirWriter::write_body(Body& body, const WeirHeader& header) const {
   if (!is_named_) return;
   body.pad_to(header.name_offsets.offset);
   std::uint64_t name_end = 0;
-  write_column<std::uint64_t>(body, n + 1, [&](std::uint64_t i) {
-    return i == 0 ? 0 : name_end += names_[i - 1].size();
-  });
+  write_column<std::uint64_t>(
+      body, n + 1, [&](std::uint64_t i) { return i == 0 ? 0 : name_end += names_[i - 1].size(); });
   body.pad_to(header.names.offset);
   for (const std::string& name : names_) body.write(name);
 }

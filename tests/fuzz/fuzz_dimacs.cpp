@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "drain_reader.hpp"
+#include <weir/tests/fuzz/drain_reader.hpp>
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   weir::io::fuzz::read("g.gr", weir::io::Format::dimacs, data, size);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/io/adjacency_format.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -29,9 +29,9 @@ TEST(Adjacency, reads_the_json_form) {
   EXPECT_EQ(loaded.edges, (Edges{{0, 1, 1}, {0, 3, 3}, {1, 0, 2.5}}));
   EXPECT_EQ(loaded.vertices, (Ids{0, 1, 2}));
   EXPECT_EQ(load("g.txt", text).header.format, Format::adjacency);
-  for (const char* bad : {"[0,0,[[1,1]]", "[0,0,[[1,1],]]", "[0,0,[[1]]]", "[0,[]]", "[0,0,[]]x",
-                          "[\"a\",0,[]]", "[0,0,[[1,1][2,2]]]", "[0,0,[,[1,1]]]", "[0.5,0,[]]",
-                          "[", "[0,0,[[1,nan]]]", "0 1 2"}) {
+  for (const char* bad :
+       {"[0,0,[[1,1]]", "[0,0,[[1,1],]]", "[0,0,[[1]]]", "[0,[]]", "[0,0,[]]x", "[\"a\",0,[]]",
+        "[0,0,[[1,1][2,2]]]", "[0,0,[,[1,1]]]", "[0.5,0,[]]", "[", "[0,0,[[1,nan]]]", "0 1 2"}) {
     EXPECT_NE(error_in("g.json", "[5,0,[]]\n" + std::string(bad) + "\n"), "") << bad;
   }
 }

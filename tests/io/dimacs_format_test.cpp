@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/io/dimacs_format.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -21,8 +21,9 @@ TEST(Dimacs, reads_arcs) {
 TEST(Dimacs, refuses_what_breaks_the_header) {
   EXPECT_EQ(error_in("g.gr", "a 1 2 5\n"),
             "input: g.gr:1: found \"a 1 2 5\"; expected p sp VERTICES ARCS");
-  EXPECT_EQ(error_in("g.gr", "c only\n"), "input: g.gr:1: found no problem line; expected p sp "
-                                          "VERTICES ARCS");
+  EXPECT_EQ(error_in("g.gr", "c only\n"),
+            "input: g.gr:1: found no problem line; expected p sp "
+            "VERTICES ARCS");
   EXPECT_EQ(error_in("g.gr", "p sp 2 1\na 1 3 5\n"),
             "input: g.gr:2: found \"3\"; expected an id from 1 to 2");
   EXPECT_EQ(error_in("g.gr", "p sp 2 2\na 1 2 5\n"),

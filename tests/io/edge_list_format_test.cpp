@@ -3,7 +3,7 @@
 
 #include <clocale>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -32,7 +32,11 @@ TEST(EdgeList, splits_at_runs_of_blanks_and_tabs) {  // D03
 TEST(EdgeList, accepts_crlf_and_a_missing_last_line_end) {
   EXPECT_EQ(load("g.txt", "1 2\r\n2 3\r\n").edges, plain({{1, 2}, {2, 3}}));
   EXPECT_EQ(load("g.txt", "1 2\r\n2 3\r").edges, plain({{1, 2}, {2, 3}}));
-  EXPECT_EQ(load("g.txt", "\xef\xbb\xbf" "1 2\n2 3").edges, plain({{1, 2}, {2, 3}}));
+  EXPECT_EQ(load("g.txt",
+                 "\xef\xbb\xbf"
+                 "1 2\n2 3")
+                .edges,
+            plain({{1, 2}, {2, 3}}));
 }
 
 TEST(EdgeList, refuses_a_lone_carriage_return) {  // D10
@@ -50,8 +54,9 @@ TEST(EdgeList, names_the_line_and_the_option_for_a_name) {
   EXPECT_EQ(error_in("g.txt", "from to\n1 2\n"),
             "input: g.txt:1: found \"from\"; expected an integer id (use --ids string for names, "
             "--header if line 1 is not data)");
-  EXPECT_EQ(error_in("g.txt", "1\n"), "input: g.txt:1: found \"1\"; expected two ids split at "
-                                      "blanks (use --header if line 1 is not data)");
+  EXPECT_EQ(error_in("g.txt", "1\n"),
+            "input: g.txt:1: found \"1\"; expected two ids split at "
+            "blanks (use --header if line 1 is not data)");
   EXPECT_EQ(error_in("g.txt", "1 2\n3\n"),
             "input: g.txt:2: found \"3\"; expected two ids split at blanks");
   EXPECT_EQ(load("g.txt", "from to\n1 2\n", headed).edges, plain({{1, 2}}));
@@ -94,11 +99,11 @@ TEST(EdgeList, refuses_values_that_are_no_finite_numbers) {  // D07, D27, D41, D
             "input: g.tsv:2: found no edge value; expected a weight after the two ids");
   EXPECT_EQ(error_in("g.txt", "1 2\n", weighted),
             "input: g.txt:1: found no edge value; expected a weight after the two ids");
-  for (const char* value : {"nan", "-nan", "NaN", "inf", "-inf", "infinity", "0,5", "1e999", "0x1p3",
-                            "1.5.2", "--1", "+-1", "1e"}) {
-    EXPECT_EQ(error_in("g.txt", "3 4 1\n1 2 " + std::string(value) + "\n", weighted),
-              "input: g.txt:2: found \"" + std::string(value) +
-                  "\"; expected a finite decimal weight");
+  for (const char* value : {"nan", "-nan", "NaN", "inf", "-inf", "infinity", "0,5", "1e999",
+                            "0x1p3", "1.5.2", "--1", "+-1", "1e"}) {
+    EXPECT_EQ(
+        error_in("g.txt", "3 4 1\n1 2 " + std::string(value) + "\n", weighted),
+        "input: g.txt:2: found \"" + std::string(value) + "\"; expected a finite decimal weight");
   }
 }
 
@@ -131,8 +136,8 @@ TEST(EdgeList, shortens_what_it_found) {
 }
 
 TEST(EdgeList, reads_names) {
-  const Loaded loaded = load("g.txt", "bob alice 3\nalice carol 4\n",
-                             {.string_ids = true, .weighted = true});
+  const Loaded loaded =
+      load("g.txt", "bob alice 3\nalice carol 4\n", {.string_ids = true, .weighted = true});
   EXPECT_EQ(loaded.named_edges,
             (std::vector<NamedEdge<double>>{{"alice", "carol", 4}, {"bob", "alice", 3}}));
   EXPECT_EQ(error_in("g.txt", "bob\n", named),
@@ -174,8 +179,9 @@ TEST(GapEdgeList, has_all_vertices_up_to_the_largest) {
   EXPECT_FALSE(loaded.header.directed.has_value());
   EXPECT_EQ(load("g.wel", "0 1 7\n", weighted).edges, (Edges{{0, 1, 7}}));
   EXPECT_TRUE(load("g.el", "").vertices.empty());
-  EXPECT_EQ(error_in("g.el", "0 -1\n"), "input: g.el:1: found id -1; expected ids from 0 to "
-                                        "2147483647, the range of this format");
+  EXPECT_EQ(error_in("g.el", "0 -1\n"),
+            "input: g.el:1: found id -1; expected ids from 0 to "
+            "2147483647, the range of this format");
 }
 
 TEST(EdgeList, gives_unweighted_and_named_records_too) {

@@ -3,7 +3,7 @@
 
 #include <cstring>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <weir/io/counter_random.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -73,7 +73,8 @@ TEST(Generator, obeys_the_seed) {  // D74
 
 TEST(Generator, never_changes_what_a_seed_means) {
   EXPECT_EQ(fingerprint(generate("rmat:scale=10,edge_factor=16,seed=1").edges), 0xee65d5842a193355);
-  EXPECT_EQ(fingerprint(generate("uniform:vertices=1000,edges=5000,seed=1").edges), 0xfb88ae7f26bd42ac);
+  EXPECT_EQ(fingerprint(generate("uniform:vertices=1000,edges=5000,seed=1").edges),
+            0xfb88ae7f26bd42ac);
   EXPECT_EQ(fingerprint(generate("lognormal:vertices=1000,seed=1").edges), 0x1393771f3aaf13c0);
 }
 
@@ -159,12 +160,26 @@ TEST(Generator, names_the_key_at_fault) {
   EXPECT_EQ(error_of_spec("rmat:scale=3,a=.9,b=.2"),
             "usage: rmat:a,b,c: found a sum above 1; expected a sum of at most 1");
   EXPECT_EQ(error_of_spec("grid:20"), "usage: grid:: found \"20\"; expected ROWSxCOLUMNS");
-  for (const char* spec :
-       {"rmat:scale=0", "rmat:scale=49", "rmat:scale=48,edge_factor=1000", "rmat:scale=3,scale=4",
-        "rmat:scale=3,7", "uniform:vertices=0,edges=1", "uniform:vertices=5", "grid:0x5",
-        "grid:3000000000x3000000000", "path:0", "path:", "path:-1", "star:1e9", "tree:5,foo=1",
-        "lognormal:vertices=10,sigma=-1", "lognormal:vertices=10,mu=nan", "cube:3", "rmat",
-        "grid:3x3,weights=0", "rmat:scale=99999999999999999999"}) {
+  for (const char* spec : {"rmat:scale=0",
+                           "rmat:scale=49",
+                           "rmat:scale=48,edge_factor=1000",
+                           "rmat:scale=3,scale=4",
+                           "rmat:scale=3,7",
+                           "uniform:vertices=0,edges=1",
+                           "uniform:vertices=5",
+                           "grid:0x5",
+                           "grid:3000000000x3000000000",
+                           "path:0",
+                           "path:",
+                           "path:-1",
+                           "star:1e9",
+                           "tree:5,foo=1",
+                           "lognormal:vertices=10,sigma=-1",
+                           "lognormal:vertices=10,mu=nan",
+                           "cube:3",
+                           "rmat",
+                           "grid:3x3,weights=0",
+                           "rmat:scale=99999999999999999999"}) {
     EXPECT_TRUE(error_of_spec(spec).starts_with("usage: ")) << spec;
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/io/graph_paths.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -11,7 +11,8 @@ using Ids = std::vector<VertexId>;
 
 TEST(Graphalytics, reads_vertices_and_edges) {
   const TemporaryFolder folder;
-  const std::string v = folder.write("x.v", "1\n2 a long data column of any length whatsoever\n9\n");
+  const std::string v =
+      folder.write("x.v", "1\n2 a long data column of any length whatsoever\n9\n");
   const std::string e = folder.write("x.e", "1 2 0.5\n2 1 0.25\n");
   const Loaded both = load_files({v, e}, weighted);
   EXPECT_EQ(both.vertices, (Ids{1, 2, 9}));  // D16
@@ -77,20 +78,16 @@ struct PublicGraph {
 
 TEST(Graphalytics, reads_the_public_graphs) {
   WEIR_NEED_DATA(data);
-  const PublicGraph graphs[] = {{"example-directed", 17, true},
-                                {"example-undirected", 12, false},
-                                {"test-bfs-directed", 0, true},
-                                {"test-cdlp-undirected", 0, false},
-                                {"test-lcc-directed", 0, true},
-                                {"test-pr-undirected", 113, false},
-                                {"test-sssp-undirected", 14, false},
-                                {"test-wcc-directed", 0, true}};
+  const PublicGraph graphs[] = {
+      {"example-directed", 17, true},      {"example-undirected", 12, false},
+      {"test-bfs-directed", 0, true},      {"test-cdlp-undirected", 0, false},
+      {"test-lcc-directed", 0, true},      {"test-pr-undirected", 113, false},
+      {"test-sssp-undirected", 14, false}, {"test-wcc-directed", 0, true}};
   for (const PublicGraph& graph : graphs) {
     const std::string stem = data + "graphalytics/" + graph.name;
     const Loaded loaded = load_files({stem + ".properties"});
     EXPECT_EQ(loaded.header.directed, graph.directed) << graph.name;
-    EXPECT_EQ(std::to_string(loaded.vertices.size()),
-              loaded.header.properties.at("meta.vertices"));
+    EXPECT_EQ(std::to_string(loaded.vertices.size()), loaded.header.properties.at("meta.vertices"));
     EXPECT_EQ(std::to_string(loaded.edges.size()), loaded.header.properties.at("meta.edges"));
     if (graph.num_edges > 0) {
       EXPECT_EQ(loaded.edges.size(), graph.num_edges) << graph.name;

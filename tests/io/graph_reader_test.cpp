@@ -7,13 +7,12 @@
 
 #include <weir/io/output_file.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
 
-std::string packed(const TemporaryFolder& folder, const std::string& name,
-                   std::string_view text) {
+std::string packed(const TemporaryFolder& folder, const std::string& name, std::string_view text) {
   OutputFile file(folder / name);
   file.write(text);
   file.commit();
@@ -47,22 +46,24 @@ TEST(GraphReader, refuses_damaged_and_unknown_compression) {
   }
   EXPECT_EQ(error_in("g.txt", "BZh91AY&SYxxxx"),
             "input: g.txt: compressed input of kind bz2 is not supported");
-  EXPECT_EQ(error_in("g.txt", std::string_view("\xfd" "7zXZ\0xx", 8)),
+  EXPECT_EQ(error_in("g.txt", std::string_view("\xfd"
+                                               "7zXZ\0xx",
+                                               8)),
             "input: g.txt: compressed input of kind xz is not supported");
 }
 
 TEST(GraphReader, reads_the_public_compressed_files) {
   WEIR_NEED_DATA(data);
-  EXPECT_EQ(error_of([&] { GraphReader({data + "mapreduce/read3.bz2"}); }),
-            "input: " + data + "mapreduce/read3.bz2: compressed input of kind bz2 is not supported");
+  EXPECT_EQ(
+      error_of([&] { GraphReader({data + "mapreduce/read3.bz2"}); }),
+      "input: " + data + "mapreduce/read3.bz2: compressed input of kind bz2 is not supported");
   EXPECT_NE(error_of([&] { load_files({data + "mapreduce/read1.gz"}); }), "");  // one column
 }
 
 TEST(GraphReader, names_a_file_that_it_cannot_open) {
   EXPECT_EQ(error_of([] { GraphReader({"/nowhere/g.txt"}); }),
             "input: /nowhere/g.txt: cannot open: No such file or directory");
-  EXPECT_EQ(error_of([] { GraphReader({"/"}); }),
-            "input: /: found a directory; expected a file");
+  EXPECT_EQ(error_of([] { GraphReader({"/"}); }), "input: /: found a directory; expected a file");
   EXPECT_NE(error_of([] { GraphReader(std::vector<std::string>{}); }), "");
 }
 
@@ -70,7 +71,9 @@ TEST(GraphReader, takes_one_file_of_the_formats_with_a_header) {
   const TemporaryFolder folder;
   const std::string a = folder.write("a.metis", "1 0\n\n");
   const std::string b = folder.write("b.metis", "1 0\n\n");
-  EXPECT_EQ(error_of([&] { GraphReader({a, b}); }),
+  EXPECT_EQ(error_of([&] {
+              GraphReader({a, b});
+            }),
             "input: " + b + ": found a second file; expected one file of this format");
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/io/graph_writer.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -75,9 +75,12 @@ TEST(GraphWriter, refuses_what_a_format_cannot_hold) {
   GraphHeader header;
   header.directed = false;
   for (const char* name : {"g.mtx", "g.metis", "g.gr"}) {
-    EXPECT_EQ(error_of([&] { write(folder / name, header, {{0, 1, 1}}); }),
-              "usage: " + (folder / name) + ": found 2 vertices from 0 to 1; this format holds ids "
-                                            "1 to n only, use .e or .weir");
+    EXPECT_EQ(error_of([&] {
+                write(folder / name, header, {{0, 1, 1}});
+              }),
+              "usage: " + (folder / name) +
+                  ": found 2 vertices from 0 to 1; this format holds ids "
+                  "1 to n only, use .e or .weir");
     EXPECT_NE(error_of([&] { write(folder / name, header, {{1, 3, 1}}); }), "");
   }
   header.directed = true;
@@ -101,9 +104,8 @@ TEST(GraphWriter, writes_names) {
     writer.write_vertices(std::vector<std::string>{"zoe"});
     writer.commit();
     Format format = name == std::string("n.csv") ? Format::csv : Format::automatic;
-    const Loaded loaded = load_files({folder / name}, {.format = format,
-                                                       .string_ids = true,
-                                                       .weighted = true});
+    const Loaded loaded =
+        load_files({folder / name}, {.format = format, .string_ids = true, .weighted = true});
     EXPECT_EQ(loaded.named_edges,
               (std::vector<NamedEdge<double>>{{"alice", "alice", 1}, {"bob", "alice", 2.5}}));
   }
@@ -113,10 +115,9 @@ TEST(GraphWriter, writes_names) {
             (std::vector<std::string>{"alice", "bob", "zoe"}));
   EXPECT_NE(error_of([&] { load_files({folder / "n.weir"}); }), "");
   const std::vector<NamedEdge<double>> spaced{{"a b", "c", 1}};
-  EXPECT_NE(error_of([&] {
-              GraphWriter(folder / "s.txt", Format::automatic, header).write(spaced);
-            }),
-            "");
+  EXPECT_NE(
+      error_of([&] { GraphWriter(folder / "s.txt", Format::automatic, header).write(spaced); }),
+      "");
 }
 
 TEST(GraphWriter, leaves_nothing_without_commit) {

@@ -3,7 +3,7 @@
 
 #include <weir/io/output_file.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {

@@ -93,14 +93,12 @@ Loaded load_any(const Open& open, bool by_name) {
 }
 
 inline Loaded load(const std::string& name, std::string_view text, GraphFileOptions options = {}) {
-  return load_any(
-      [&](Part part) { return GraphReader::from_memory(name, text, options, part); },
-      options.string_ids);
+  return load_any([&](Part part) { return GraphReader::from_memory(name, text, options, part); },
+                  options.string_ids);
 }
 
 inline Loaded load_files(const std::vector<std::string>& paths, GraphFileOptions options = {}) {
-  return load_any([&](Part part) { return GraphReader(paths, options, part); },
-                  options.string_ids);
+  return load_any([&](Part part) { return GraphReader(paths, options, part); }, options.string_ids);
 }
 
 /// "input: TEXT" of the Error that the action throws; "" if it throws none.
@@ -179,6 +177,6 @@ inline std::string data_folder() {
 
 }  // namespace weir::io::test
 
-#define WEIR_NEED_DATA(folder)                 \
+#define WEIR_NEED_DATA(folder)                                \
   const std::string folder = ::weir::io::test::data_folder(); \
   if (folder.empty()) GTEST_SKIP() << "no test data; set WEIR_TEST_DATA"

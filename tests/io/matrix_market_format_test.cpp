@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/io/matrix_market_format.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -39,8 +39,7 @@ TEST(MatrixMarket, takes_each_entry_of_a_symmetric_matrix_for_one_edge) {  // D2
 }
 
 TEST(MatrixMarket, leads_from_row_to_column) {  // D22
-  const Loaded loaded =
-      load("g.mtx", banner("coordinate real general") + "3 3 2\n1 2 1\n2 3 1\n");
+  const Loaded loaded = load("g.mtx", banner("coordinate real general") + "3 3 2\n1 2 1\n2 3 1\n");
   EXPECT_EQ(loaded.edges, plain({{1, 2}, {2, 3}}));
   EXPECT_EQ(loaded.header.directed, true);
 }
@@ -78,7 +77,8 @@ TEST(MatrixMarket, refuses_entries_that_break_the_header) {
   };
   EXPECT_EQ(error("2 2 1\n1 3 1\n"), "input: g.mtx:3: found \"3\"; expected an id from 1 to 2");
   EXPECT_NE(error("2 2 1\n0 1 1\n"), "");
-  EXPECT_EQ(error("2 2 1\n1 2\n"), "input: g.mtx:3: found no value; expected row, column and value");
+  EXPECT_EQ(error("2 2 1\n1 2\n"),
+            "input: g.mtx:3: found no value; expected row, column and value");
   EXPECT_NE(error("2 2 1\n1 2 3 4\n"), "");
   EXPECT_EQ(error("2 2 2\n1 2 3\n"),
             "input: g.mtx: found 1 entries; expected 2 as the header says");
@@ -97,9 +97,9 @@ TEST(MatrixMarket, refuses_values_that_are_not_finite_when_weighted) {
 }
 
 TEST(MatrixMarket, is_known_by_its_banner) {
-  EXPECT_EQ(load("g.txt", "%%matrixmarket MATRIX Coordinate Pattern General\n1 1 1\n1 1\n")
-                .header.format,
-            Format::matrix_market);
+  EXPECT_EQ(
+      load("g.txt", "%%matrixmarket MATRIX Coordinate Pattern General\n1 1 1\n1 1\n").header.format,
+      Format::matrix_market);
 }
 
 struct PublicFile {
@@ -112,18 +112,41 @@ TEST(MatrixMarket, reads_the_public_files) {
   WEIR_NEED_DATA(data);
   // The "GraphBLAS type" lines are comments, so the mangled_* files below that only contradict such
   // a line are right by the rules of the format.
-  const PublicFile files[] = {
-      {"A", 7, 15}, {"A2", 7, 15}, {"LFAT5", 14, 30}, {"LFAT5_hypersparse", 2000, 30},
-      {"comments_cover", 7, 12}, {"comments_west0067", 67, 295}, {"cover", 7, 12},
-      {"karate", 34, 78}, {"ldbc-directed-example", 10, 17}, {"ldbc-undirected-example", 9, 12},
-      {"ldbc-undirected-example-bool", 9, 12}, {"ldbc-wcc-example", 10, 15},
-      {"mangled_bool", 7, 12}, {"mangled_int16", 7, 12}, {"mangled_int32", 7, 12},
-      {"mangled_int8", 7, 12}, {"mangled_skew", 6, 20}, {"mangled_uint16", 7, 12},
-      {"mangled_uint32", 7, 12}, {"mangled_uint8", 7, 12}, {"matrix_bool", 7, 12},
-      {"matrix_fp32", 7, 12}, {"matrix_int64", 7, 12}, {"matrix_uint64", 7, 12}, {"msf1", 6, 8},
-      {"olm1000", 1000, 3996}, {"sample", 8, 12}, {"sample2", 8, 28}, {"skew_fp32", 6, 20},
-      {"structure", 7, 12}, {"test_BF", 7, 12}, {"test_FW_1000", 1000, 3996},
-      {"tree-example", 6, 5}, {"west0067", 67, 294}, {"west0067_jumbled", 67, 294}};
+  const PublicFile files[] = {{"A", 7, 15},
+                              {"A2", 7, 15},
+                              {"LFAT5", 14, 30},
+                              {"LFAT5_hypersparse", 2000, 30},
+                              {"comments_cover", 7, 12},
+                              {"comments_west0067", 67, 295},
+                              {"cover", 7, 12},
+                              {"karate", 34, 78},
+                              {"ldbc-directed-example", 10, 17},
+                              {"ldbc-undirected-example", 9, 12},
+                              {"ldbc-undirected-example-bool", 9, 12},
+                              {"ldbc-wcc-example", 10, 15},
+                              {"mangled_bool", 7, 12},
+                              {"mangled_int16", 7, 12},
+                              {"mangled_int32", 7, 12},
+                              {"mangled_int8", 7, 12},
+                              {"mangled_skew", 6, 20},
+                              {"mangled_uint16", 7, 12},
+                              {"mangled_uint32", 7, 12},
+                              {"mangled_uint8", 7, 12},
+                              {"matrix_bool", 7, 12},
+                              {"matrix_fp32", 7, 12},
+                              {"matrix_int64", 7, 12},
+                              {"matrix_uint64", 7, 12},
+                              {"msf1", 6, 8},
+                              {"olm1000", 1000, 3996},
+                              {"sample", 8, 12},
+                              {"sample2", 8, 28},
+                              {"skew_fp32", 6, 20},
+                              {"structure", 7, 12},
+                              {"test_BF", 7, 12},
+                              {"test_FW_1000", 1000, 3996},
+                              {"tree-example", 6, 5},
+                              {"west0067", 67, 294},
+                              {"west0067_jumbled", 67, 294}};
   for (const PublicFile& file : files) {
     const Loaded loaded = load_files({data + "matrix-market/" + file.name + ".mtx"});
     EXPECT_EQ(loaded.vertices.size(), file.num_vertices) << file.name;

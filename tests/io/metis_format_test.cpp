@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/io/metis_format.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
@@ -107,13 +107,20 @@ struct PublicFile {
 
 TEST(Metis, reads_the_public_files) {
   WEIR_NEED_DATA(data);
-  const PublicFile files[] = {{"airfoil1.graph", 4253, 12289}, {"jazz.graph", 198, 2742},
-                              {"karate.graph", 34, 78},        {"tiny_01.graph", 7, 11},
-                              {"tiny_02.graph", 7, 11},        {"tiny_03.graph", 7, 11},
-                              {"empty.metis", 0, 0},           {"with_comments.metis", 2, 1},
-                              {"unweighted_K3.metis", 3, 3},   {"vertex_weighted_K3.metis", 3, 3},
-                              {"edge_weighted_K3.metis", 3, 3}, {"weighted_K3.metis", 3, 3},
-                              {"edge_weighted_P2.metis", 3, 2}, {"weighted_P2.metis", 3, 2},
+  const PublicFile files[] = {{"airfoil1.graph", 4253, 12289},
+                              {"jazz.graph", 198, 2742},
+                              {"karate.graph", 34, 78},
+                              {"tiny_01.graph", 7, 11},
+                              {"tiny_02.graph", 7, 11},
+                              {"tiny_03.graph", 7, 11},
+                              {"empty.metis", 0, 0},
+                              {"with_comments.metis", 2, 1},
+                              {"unweighted_K3.metis", 3, 3},
+                              {"vertex_weighted_K3.metis", 3, 3},
+                              {"edge_weighted_K3.metis", 3, 3},
+                              {"weighted_K3.metis", 3, 3},
+                              {"edge_weighted_P2.metis", 3, 2},
+                              {"weighted_P2.metis", 3, 2},
                               {"vertex_weighted_P2.metis", 3, 2}};
   for (const PublicFile& file : files) {
     const Loaded loaded = load_files({data + "metis/" + file.name});

@@ -44,8 +44,8 @@ TEST(NumberText, is_the_shortest_that_reads_back) {  // D98
 TEST(NumberText, parses_whole_tokens_only) {
   EXPECT_EQ(parse_integer("+5"), 5);
   EXPECT_EQ(parse_integer("-9223372036854775808"), INT64_MIN);
-  for (const char* bad : {"", "+", "-", "5 ", " 5", "5.0", "0x5", "9223372036854775808", "+-5",
-                          "--5", "five"}) {
+  for (const char* bad :
+       {"", "+", "-", "5 ", " 5", "5.0", "0x5", "9223372036854775808", "+-5", "--5", "five"}) {
     EXPECT_FALSE(parse_integer(bad).has_value()) << bad;
   }
   EXPECT_EQ(parse_finite("+.5"), 0.5);
@@ -61,7 +61,10 @@ TEST(NumberText, parses_whole_tokens_only) {
 
 TEST(NumberText, shows_what_can_be_printed) {
   EXPECT_EQ(shown("abc"), "\"abc\"");
-  EXPECT_EQ(shown(std::string("a\0\x1b" "b", 4)), "\"a??b\"");
+  EXPECT_EQ(shown(std::string("a\0\x1b"
+                              "b",
+                              4)),
+            "\"a??b\"");
   EXPECT_EQ(shown(std::string(41, 'x')), '"' + std::string(40, 'x') + "...\"");
 }
 

@@ -10,7 +10,7 @@
 
 #include <weir/io/compression.hpp>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {

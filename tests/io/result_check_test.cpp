@@ -4,7 +4,7 @@
 #include <numeric>
 #include <random>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {

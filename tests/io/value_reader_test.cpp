@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "loading.hpp"
+#include <weir/tests/io/loading.hpp>
 
 namespace weir::io::test {
 namespace {
