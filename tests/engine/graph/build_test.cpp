@@ -194,13 +194,14 @@ TEST(Build, loops_are_two_arcs_undirected_and_one_directed) {
             "  2 in 1 out 0 [1:- ] [] [1:- ] []\n");
 }
 
-TEST(Build, dropping_loops_keeps_their_vertices_only_where_something_else_names_them) {
+TEST(Build, dropping_loops_keeps_their_vertices) {
   Input<NoValue> input{.edges = {{1, 1, {}}, {1, 2, {}}, {3, 3, {}}},
                        .vertices = {4},
                        .options = {.is_directed = false, .loops = Loops::drop}};
   const std::string text = described_everywhere(input);
-  EXPECT_NE(text.find("1 edges, 2 arcs"), std::string::npos) << text;
-  EXPECT_NE(text.find("  4 in 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("4 vertices, 1 edges, 2 arcs"), std::string::npos) << text;
+  EXPECT_NE(text.find("  3 in 0 out 0"), std::string::npos) << text;
+  EXPECT_NE(text.find("  4 in 0 out 0"), std::string::npos) << text;
 }
 
 TEST(Build, repeats_are_kept_as_parallel_arcs_in_the_order_of_their_value_bits) {
@@ -351,6 +352,27 @@ TEST(Build, a_larger_graph_is_equal_on_one_and_three_ranks) {
     input.edges.push_back({from, static_cast<VertexId>(dice.below(300)), 0.25 * double(i % 7)});
   }
   EXPECT_EQ(described(input, 3, 2), described(input, 1));
+}
+
+// D81: every rank computes the same bounds, also where vertices weigh alike.
+TEST(Graph, every_rank_names_the_same_owner_of_every_id_and_the_owner_has_it) {
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    const Input<double> input = cases::input_of(reference::random_graph(seed));
+    std::vector<VertexId> ids = input.vertices;
+    for (const VertexId id : {least, greatest, VertexId{0}, VertexId{-1}}) ids.push_back(id);
+    const auto owners = on_ranks(7, [&](Context& context) {
+      const auto graph = cases::build(context, input);
+      std::vector<Rank> found;
+      for (const VertexId id : ids) {
+        found.push_back(graph.shards().owner_of(id));
+        if (graph.vertices()->find(id)) {
+          EXPECT_EQ(found.back(), context.rank());
+        }
+      }
+      return found;
+    });
+    for (const auto& found : owners) EXPECT_EQ(found, owners[0]) << "seed " << seed;
+  }
 }
 
 TEST(Graph, memory_of_a_side_is_counted_when_it_is_built) {
