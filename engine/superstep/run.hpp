@@ -25,6 +25,15 @@ struct RunResult {
 
 namespace detail {
 
+/// Frames name no superstep once the run is over.
+struct SuperstepMark {
+  explicit SuperstepMark(Context& of) : context(of) {}
+  ~SuperstepMark() { context.set_superstep(-1); }
+  SuperstepMark(const SuperstepMark&) = delete;
+  SuperstepMark& operator=(const SuperstepMark&) = delete;
+  Context& context;
+};
+
 template <class G, class First, class... Rest>
 RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Rest...>& programs,
                                            const RunOptions& options,
@@ -36,6 +45,7 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
   if constexpr (VertexProgram<First, E> && (VertexProgram<Rest, E, First> && ...)) {
     const FloatEnvironment float_environment;
     Context& context = graph.context();
+    const SuperstepMark mark(context);
     try {
       CpuExecutor<G, First, Rest...> executor(graph, programs, options, initial);
       Agreed<First> agreed;
