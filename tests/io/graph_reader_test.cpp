@@ -46,6 +46,9 @@ TEST(GraphReader, refuses_damaged_and_unknown_compression) {
   }
   EXPECT_EQ(error_in("g.txt", "BZh91AY&SYxxxx"),
             "input: g.txt: compressed input of kind bz2 is not supported");
+  EXPECT_EQ(error_in("g.txt", "BZh"),
+            "input: g.txt:1: found \"BZh\"; expected two ids split at blanks (use --header if line "
+            "1 is not data)");
   EXPECT_EQ(error_in("g.txt", std::string_view("\xfd"
                                                "7zXZ\0xx",
                                                8)),
