@@ -15,12 +15,13 @@ class CheckCommand final : public Command {
   void declare(OptionSet& options) override {
     options.argument("RESULT", result_, "a file of ID VALUE lines, in any order");
     options.argument("REFERENCE", reference_, "the same with the values expected");
-    options.choice("--rule", rule_,
-                   {{"exact", io::Rule::exact},
-                    {"epsilon", io::Rule::epsilon},
-                    {"equivalence", io::Rule::equivalence}},
-                   "when values are equal: alike as numbers, near, or alike up to renaming (default "
-                   "exact)");
+    options.choice(
+        "--rule", rule_,
+        {{"exact", io::Rule::exact},
+         {"epsilon", io::Rule::epsilon},
+         {"equivalence", io::Rule::equivalence}},
+        "when values are equal: alike as numbers, near, or alike up to renaming (default "
+        "exact)");
     options.real("--epsilon", epsilon_, {0, 1e300},
                  "for epsilon: largest |found - expected| / |expected| (default 1e-4)");
     declare_job_options(options, job_);

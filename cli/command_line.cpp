@@ -95,7 +95,8 @@ Invocation understand(const std::vector<std::string>& words, const World& world)
 
 /// The number the launcher gave this process, also where MPI does not see the others.
 int launched_rank() {
-  for (const char* name : {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"}) {
+  for (const char* name :
+       {"OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK", "MV2_COMM_WORLD_RANK"}) {
     if (const auto text = process_environment(name)) return std::atoi(text->c_str());
   }
   return 0;

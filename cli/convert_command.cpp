@@ -31,8 +31,9 @@ void ConvertCommand::declare(OptionSet& options) {
   options.arguments("IN... OUT", paths_, "files to read, and last the file to write");
   options.choice("--to", format_, format_words(),
                  "format of OUT (default auto: by its name, else edges)");
-  options.flag("--unweighted", unweighted_,
-               "leave edge values out (default: files keep theirs; standard input needs --weighted)");
+  options.flag(
+      "--unweighted", unweighted_,
+      "leave edge values out (default: files keep theirs; standard input needs --weighted)");
   declare_reading_options(options, graph_);
   declare_job_options(options, job_);
   options.footer(

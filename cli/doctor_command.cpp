@@ -77,8 +77,8 @@ class DoctorCommand final : public Command {
     std::string text = version_text(job.world);
     text += "ranks    " + std::to_string(views.size()) +
             (job.world.is_mpi() ? " MPI processes" : " in this process") + " on " +
-            std::to_string(ranks_by_host.size()) + (ranks_by_host.size() == 1 ? " host" : " hosts") +
-            '\n';
+            std::to_string(ranks_by_host.size()) +
+            (ranks_by_host.size() == 1 ? " host" : " hosts") + '\n';
     for (const RankView& view : views) {
       const int num_sharing = ranks_by_cores[{view.host.data(), view.cores_hash}];
       text += line_of(view, job.world.is_mpi() ? num_sharing : 1);

@@ -7,6 +7,7 @@
 
 #include <weir/cli/job.hpp>
 #include <weir/cli/signals.hpp>
+#include <weir/cli/standard_output.hpp>
 #include <weir/engine/model/record_stream.hpp>
 #include <weir/io/graph_reader.hpp>
 #include <weir/io/graph_writer.hpp>
@@ -52,13 +53,12 @@ CopyCount copy_records(const Job& job, Reader& reader, io::GraphWriter& writer,
 
 /// Copies a whole graph to a file; for one rank.
 template <class Reader>
-CopyCount copy_graph(const Job& job, Reader& reader, const CopyOptions& options) {
+CopyCount copy_graph_to(const std::string& path, const Job& job, Reader& reader,
+                        const CopyOptions& options) {
   io::GraphHeader header = reader.header();
   header.directed = options.is_directed.value_or(header.directed.value_or(true));
   if (!options.is_weighted) header.has_weights = false;
   warn_of_losses(job, header, options);
-  const std::string path = options.path == "-" ? "/dev/stdout" : options.path;
-  SignalWatch::will_write(path);
   io::GraphWriter writer(path, options.format, header);
   CopyCount count;
   if constexpr (Source<Reader, NamedEdge<double>>) {
@@ -71,6 +71,25 @@ CopyCount copy_graph(const Job& job, Reader& reader, const CopyOptions& options)
   }
   writer.commit();
   job.console.end_progress();
+  return count;
+}
+
+/// Copies a whole graph to a file or to stdout; for one rank.
+template <class Reader>
+CopyCount copy_graph(const Job& job, Reader& reader, const CopyOptions& options) {
+  if (!is_standard_output(options.path)) {
+    SignalWatch::will_write(options.path);
+    return copy_graph_to(options.path, job, reader, options);
+  }
+  StandardOutputPath out;
+  CopyCount count;
+  try {
+    count = copy_graph_to(out.path(), job, reader, options);
+  } catch (...) {
+    out.finish();  // says why, if stdout is at fault
+    throw;
+  }
+  out.finish();
   return count;
 }
 

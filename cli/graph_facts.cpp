@@ -57,8 +57,8 @@ GraphFacts find_facts_of(const Graph<E>& graph) {
     return all_fold(graph.context(), Max<std::uint64_t>{}, count);
   };
   facts.num_loops = sum(own.num_loops);
-  facts.num_repeats = sum(own.num_loop_repeats) +
-                      sum(own.num_other_repeats) / (graph.is_directed() ? 1 : 2);
+  facts.num_repeats =
+      sum(own.num_loop_repeats) + sum(own.num_other_repeats) / (graph.is_directed() ? 1 : 2);
   facts.num_isolated = sum(facts.num_isolated);
   facts.largest_in_degree = largest(facts.largest_in_degree);
   facts.largest_out_degree = largest(facts.largest_out_degree);

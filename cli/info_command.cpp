@@ -59,9 +59,9 @@ void InfoCommand::declare(OptionSet& options) {
 }
 
 std::string InfoCommand::look_at_header() const {
-  const io::GraphHeader header =
-      graph_.is_generated() ? io::Generator(graph_.paths.front()).header()
-                            : io::GraphReader(graph_.paths, graph_.files).header();
+  const io::GraphHeader header = graph_.is_generated()
+                                     ? io::Generator(graph_.paths.front()).header()
+                                     : io::GraphReader(graph_.paths, graph_.files).header();
   Listing list;
   const auto count = [](const std::optional<std::uint64_t>& number) {
     return number ? std::to_string(*number) : "unknown";
@@ -87,8 +87,8 @@ int InfoCommand::run(Job& job) const {
   const GraphSummary summary = summarise(loaded.graph);
   const GraphFacts facts = find_facts(loaded.graph);
   Listing list;
-  list.add("format", graph_.is_generated() ? "generator"
-                                           : std::string(io::name_of(loaded.header.format)));
+  list.add("format",
+           graph_.is_generated() ? "generator" : std::string(io::name_of(loaded.header.format)));
   list.add("vertices", summary.num_vertices);
   list.add("edges", summary.num_edges);
   list.add("arcs", summary.num_arcs);

@@ -167,12 +167,14 @@ int run_on_ranks(const World& world, const JobOptions& options,
     return body(job);
   };
   if (!world.is_mpi()) {
-    return run_on_threads(options.ranks.value_or(1), context_options(options, console), console, run);
+    return run_on_threads(options.ranks.value_or(1), context_options(options, console), console,
+                          run);
   }
   return run_on_processes(world, context_options(options, console), console, [&](Context& context) {
     WEIR_EXPECT(!options.ranks || *options.ranks == world.size, usage,
                 "--ranks: found " + std::to_string(*options.ranks) + "; expected " +
-                    std::to_string(world.size) + ", as many as the launcher started, or no --ranks");
+                    std::to_string(world.size) +
+                    ", as many as the launcher started, or no --ranks");
     return run(context);
   });
 }

@@ -65,9 +65,8 @@ void verify(Context&, const io::Generator&) {}
 template <class E, class Vertex, class EdgeRecord, class Builder, class Reader>
 Graph<E> read_graph(Job& job, Reader& reader, Builder builder, bool has_vertices) {
   if (has_vertices) builder.declare_vertex_list();
-  job.context.agree([&] {
-    read_part<Builder, Vertex, EdgeRecord>(job, reader, builder, has_vertices);
-  });
+  job.context.agree(
+      [&] { read_part<Builder, Vertex, EdgeRecord>(job, reader, builder, has_vertices); });
   verify(job.context, reader);
   return builder.finish();
 }
@@ -86,9 +85,11 @@ Graph<E> read_graph_of(Job& job, Reader& reader, const GraphOptions& options, bo
 }
 
 template <class Reader>
-LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options) {
+LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options,
+                      const HeaderCheck& check) {
   const auto start = std::chrono::steady_clock::now();
   const io::GraphHeader header = share_header(job.context, reader.header());
+  if (check) check(header);
   BuildOptions build = options.build;
   build.is_directed = options.is_directed.value_or(header.directed.value_or(true));
   build.progress = [&job](std::string_view phase, std::uint64_t num_edges) {
@@ -206,17 +207,17 @@ io::GraphHeader share_header(Context& context, const io::GraphHeader& own) {
           {properties.begin(), properties.end()}};
 }
 
-LoadedGraph load_graph(Job& job, const GraphOptions& options) {
+LoadedGraph load_graph(Job& job, const GraphOptions& options, const HeaderCheck& check) {
   Context& context = job.context;
   const io::Part part{context.rank(), context.size()};
   if (options.is_generated()) {
     std::optional<io::Generator> generator;
     context.agree([&] { generator.emplace(options.paths.front(), part); });
-    return load_with(job, *generator, options);
+    return load_with(job, *generator, options, check);
   }
   std::optional<io::GraphReader> reader;
   context.agree([&] { reader.emplace(options.paths, options.files, part); });
-  return load_with(job, *reader, options);
+  return load_with(job, *reader, options, check);
 }
 
 }  // namespace weir::cli

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -42,7 +43,10 @@ std::vector<std::pair<std::string, io::Format>> format_words();
 /// Root's header, on every rank. Collective.
 io::GraphHeader share_header(Context& context, const io::GraphHeader& own);
 
+/// Looks at what the input says before its edges are read. The same on every rank; may throw.
+using HeaderCheck = std::function<void(const io::GraphHeader&)>;
+
 /// Reads and builds the graph. Collective. Throws Error{input} for what is wrong with it.
-LoadedGraph load_graph(Job& job, const GraphOptions& options);
+LoadedGraph load_graph(Job& job, const GraphOptions& options, const HeaderCheck& check = {});
 
 }  // namespace weir::cli

@@ -13,20 +13,21 @@ namespace weir::cli {
 
 namespace {
 
-/// Number of single-character changes from one word to the other.
+/// Number of characters to change, insert, drop or swap with the next to get from one to the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
-  std::vector<std::size_t> row(to.size() + 1);
-  for (std::size_t j = 0; j <= to.size(); ++j) row[j] = j;
-  for (std::size_t i = 0; i < from.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const std::size_t changed = diagonal + (from[i] == to[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, row[j] + 1, diagonal + 1});
+  std::vector<std::vector<std::size_t>> rows(from.size() + 1,
+                                             std::vector<std::size_t>(to.size() + 1));
+  for (std::size_t i = 0; i <= from.size(); ++i) rows[i][0] = i;
+  for (std::size_t j = 0; j <= to.size(); ++j) rows[0][j] = j;
+  for (std::size_t i = 1; i <= from.size(); ++i) {
+    for (std::size_t j = 1; j <= to.size(); ++j) {
+      const std::size_t changed = rows[i - 1][j - 1] + (from[i - 1] == to[j - 1] ? 0 : 1);
+      rows[i][j] = std::min({changed, rows[i - 1][j] + 1, rows[i][j - 1] + 1});
+      const bool is_swap = i > 1 && j > 1 && from[i - 1] == to[j - 2] && from[i - 2] == to[j - 1];
+      if (is_swap) rows[i][j] = std::min(rows[i][j], rows[i - 2][j - 2] + 1);
     }
   }
-  return row[to.size()];
+  return rows[from.size()][to.size()];
 }
 
 std::string plain_number(double value) {
@@ -57,8 +58,7 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& na
 }
 
 void refuse_value(const std::string& name, std::string_view text, const std::string& expected) {
-  throw Error(ErrorCode::usage,
-              name + ": found " + io::shown(text) + "; expected " + expected);
+  throw Error(ErrorCode::usage, name + ": found " + io::shown(text) + "; expected " + expected);
 }
 
 std::int64_t parse_whole_number(const std::string& name, std::string_view text, std::int64_t least,
@@ -86,7 +86,7 @@ double parse_real(const std::string& name, std::string_view text, double least, 
 
 std::vector<std::string> split_at_commas(const std::string& name, std::string_view text) {
   std::vector<std::string> items;
-  for (std::size_t begin = 0;; ) {
+  for (std::size_t begin = 0;;) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     items.emplace_back(text.substr(begin, end - begin));
     if (items.back().empty()) refuse_value(name, text, "items separated by single commas");
@@ -117,8 +117,25 @@ struct OptionSet::State {
 
 namespace {
 
-/// CLI11 hides an empty group and calls the default one "Options".
-constexpr const char* default_heading = "Options";
+constexpr const char* default_heading = "Options";  // CLI11's name for it
+constexpr std::size_t help_column = 34;
+constexpr std::size_t help_columns = 100 - help_column;
+
+/// Breaks a line of help between words; CLI11 indents what follows.
+std::string wrapped(std::string_view text) {
+  std::string lines;
+  std::size_t column = 0;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    const bool is_first = column == 0;
+    const bool fits = column + 1 + word.size() <= help_columns;
+    if (!is_first) lines += fits ? ' ' : '\n';
+    column = (is_first || !fits ? 0 : column + 1) + word.size();
+    lines += word;
+  }
+  return lines;
+}
 
 }  // namespace
 
@@ -129,7 +146,7 @@ OptionSet::OptionSet(std::string name, std::string title)
   app.allow_extras();
   app.add_option("ARGUMENT", state_->found)->group("")->expected(0, -1)->type_name("");
   state_->heading = default_heading;
-  app.get_formatter()->column_width(34);
+  app.get_formatter()->column_width(help_column);
 }
 
 OptionSet::~OptionSet() = default;
@@ -138,13 +155,10 @@ void OptionSet::group(std::string heading) { state_->heading = std::move(heading
 void OptionSet::footer(std::string text) { state_->app.footer(std::move(text)); }
 
 void OptionSet::flag(const std::string& name, const std::string& help, std::function<void()> take) {
-  state_->app.add_flag_function(
-             name,
-             [take = std::move(take), name](std::int64_t count) {
-               WEIR_EXPECT(count > 0, usage, name + ": found a value; expected none");
-               take();
-             },
-             help)
+  state_->app
+      .add_flag_function(
+          name, [take = std::move(take)](std::int64_t) { take(); }, wrapped(help))
+      ->disable_flag_override()
       ->group(state_->heading);
   state_->names.push_back(name);
 }
@@ -161,7 +175,7 @@ void OptionSet::value(const std::string& name, const std::string& type, const st
             take(values.front());
             return true;
           },
-          help)
+          wrapped(help))
       ->type_name(type)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->expected(1)
@@ -190,7 +204,10 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
     return state_->help();
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();
-    throw Error(ErrorCode::usage, text.substr(0, text.find(':')) + ": found no value; expected one");
+    const bool is_flag = text.find("flag override") != std::string::npos;
+    throw Error(ErrorCode::usage, text.substr(0, text.find_first_of(": ")) +
+                                      (is_flag ? ": found a value; expected none"
+                                               : ": found no value; expected one"));
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::usage, error.what());
   }
@@ -201,7 +218,8 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
 
 void OptionSet::State::refuse(const std::string& text) const {
   const std::string name = text.substr(0, text.find('='));
-  throw Error(ErrorCode::usage, name + ": no option of " + app.get_name() + suggestion(name, names));
+  throw Error(ErrorCode::usage,
+              name + ": no option of " + app.get_name() + suggestion(name, names));
 }
 
 void OptionSet::State::distribute() {
@@ -225,14 +243,17 @@ std::string OptionSet::State::help() {
   for (const Argument& argument : arguments) {
     const std::string shown = argument.name + (argument.takes_many ? "..." : "");
     usage += ' ' + shown;
-    list += "  " + shown + std::string(shown.size() < 32 ? 32 - shown.size() : 1, ' ') +
-            argument.help + '\n';
+    std::string left = "  " + shown;
+    left.resize(std::max(left.size() + 1, help_column), ' ');
+    list += left + argument.help + '\n';
   }
   std::string text = app.help();
   const std::size_t begin = text.find("Usage: ");
   const std::size_t end = text.find('\n', begin);
-  text.replace(begin, end - begin, "Usage: " + usage + " [OPTIONS]\n" +
-                                       (list.empty() ? "" : "\n" + list.substr(0, list.size() - 1)));
+  text.replace(begin, end - begin,
+               "\nUsage: " + usage + " [OPTIONS]\n" +
+                   (list.empty() ? "" : "\n" + list.substr(0, list.size() - 1)));
+  for (std::size_t at = 0; (at = text.find("\n\n\n", at)) != std::string::npos;) text.erase(at, 1);
   return text;
 }
 

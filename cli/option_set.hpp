@@ -62,8 +62,8 @@ class OptionSet {
 
   /// A whole number; `Target` is an integer or an optional one.
   template <class Target>
-  void whole_number(const std::string& name, Target& target, std::pair<std::int64_t, std::int64_t> bounds,
-                    const std::string& help) {
+  void whole_number(const std::string& name, Target& target,
+                    std::pair<std::int64_t, std::int64_t> bounds, const std::string& help) {
     value(name, "N", help, [&target, name, bounds](const std::string& found) {
       target = static_cast<NumberOf<Target>>(
           parse_whole_number(name, found, bounds.first, bounds.second));
@@ -96,7 +96,8 @@ class OptionSet {
   /// The next argument without a name. Arguments are required.
   void argument(const std::string& name, std::string& target, const std::string& help);
   /// All remaining arguments, at least one.
-  void arguments(const std::string& name, std::vector<std::string>& target, const std::string& help);
+  void arguments(const std::string& name, std::vector<std::string>& target,
+                 const std::string& help);
 
   /// Reads the command line; returns the text of --help if that was asked for.
   std::optional<std::string> parse(const std::vector<std::string>& command_line);

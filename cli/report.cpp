@@ -74,7 +74,8 @@ Json algorithm_json(const AlgorithmRecord& record) {
   json["facts"] = Json::object();
   for (const auto& [name, value] : record.facts) json["facts"][name] = value;
   json["rows"] = Json::array();
-  for (const SuperstepReport& step : report.supersteps) json["rows"].push_back(superstep_json(step));
+  for (const SuperstepReport& step : report.supersteps)
+    json["rows"].push_back(superstep_json(step));
   return json;
 }
 

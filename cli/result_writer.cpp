@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include <weir/cli/signals.hpp>
+#include <weir/cli/standard_output.hpp>
 #include <weir/engine/graph/names_lookup.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/collectives.hpp>
@@ -95,7 +96,7 @@ class Receiver {
  public:
   Receiver(const Job& job, const std::string& path) : job_(job) {
     attempt([&] {
-      if (path == standard_output_name) {
+      if (is_standard_output(path)) {
         file_ = std::make_unique<io::OutputFile>(STDOUT_FILENO, "standard output");
       } else {
         SignalWatch::will_write(path);
@@ -194,7 +195,7 @@ class PieceTransfer {
 }  // namespace
 
 void expect_writable(Job& job, const std::string& path) {
-  if (path == standard_output_name) return;
+  if (is_standard_output(path)) return;
   job.context.agree([&] {
     if (!job.is_root()) return;
     std::error_code error;

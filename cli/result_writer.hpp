@@ -8,9 +8,6 @@
 
 namespace weir::cli {
 
-/// Where a result goes that is asked for as `-`.
-inline constexpr const char* standard_output_name = "-";
-
 /// Throws Error{output} on all ranks when a file of this name cannot be created. Collective.
 void expect_writable(Job& job, const std::string& path);
 

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <filesystem>
-#include <set>
 #include <utility>
 
 #include <weir/cli/command.hpp>
@@ -64,11 +62,13 @@ std::string run_footer() {
   }
   return text +
          "\nGRAPH is one or more files (a Graphalytics graph is its .v and .e, or the name without "
-         "them),\n- for standard input, or a generator such as rmat:scale=16,edge_factor=16,seed=1.\n"
+         "them),\n- for standard input, or a generator such as "
+         "rmat:scale=16,edge_factor=16,seed=1.\n"
          "A .properties file beside a Graphalytics graph gives direction, source, iterations and\n"
          "damping; options win.\n\n"
          "The result is one file of lines `ID VALUE`, ids ascending. Several algorithms, or\n"
-         "--each-source, need a folder: --output DIR/ writes DIR/pagerank.txt, DIR/bfs-7.txt, ...\n\n"
+         "--each-source, need a folder: --output DIR/ writes DIR/pagerank.txt, DIR/bfs-7.txt, "
+         "...\n\n"
          "Examples:\n"
          "  weir run pagerank graph.e --output ranks.txt\n"
          "  weir run pagerank,wcc graph.txt.gz --undirected --output results/ --report run.json\n"
@@ -82,11 +82,10 @@ void RunCommand::declare(OptionSet& options) {
   options.argument("ALGORITHM", plan_.algorithms, "an algorithm, or several between commas");
   options.arguments("GRAPH", graph_.paths, "files, - for standard input, or a generator");
   declare_plan_options(options, plan_);
-  options.choice("--direction", direction_,
-                 {{"auto", Direction::automatic},
-                  {"push", Direction::push},
-                  {"pull", Direction::pull}},
-                 "how messages reach their targets; changes no bit of a result (default auto)");
+  options.choice(
+      "--direction", direction_,
+      {{"auto", Direction::automatic}, {"push", Direction::push}, {"pull", Direction::pull}},
+      "how messages reach their targets; changes no bit of a result (default auto)");
   options.group("Results");
   options.text("--output", "FILE", plan_.output,
                "one file of all values; - is stdout, .gz and .zst compress, DIR/ is a folder");
@@ -100,9 +99,9 @@ void RunCommand::declare(OptionSet& options) {
 
 void RunCommand::check() {
   check_graph_options(graph_);
-  check_plan_options(plan_);
-  WEIR_EXPECT(report_ != standard_output_name, usage,
-              "--report: found -; expected a file, stdout carries results only");
+  check_plan_options(plan_, graph_.files.string_ids);
+  WEIR_EXPECT(!is_standard_output(report_), usage,
+              "--report: found " + report_ + "; expected a file, stdout carries results only");
 }
 
 void RunCommand::say_start(Job& job, const RunRecord& run) const {
@@ -156,7 +155,8 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
   record.write_seconds = planned.output.empty() ? 0 : seconds_since(start);
   if (digest_) {
     char text[32];
-    std::snprintf(text, sizeof text, " 0x%016llx\n", static_cast<unsigned long long>(result.digest));
+    std::snprintf(text, sizeof text, " 0x%016llx\n",
+                  static_cast<unsigned long long>(result.digest));
     job.context.agree([&] {
       if (job.is_root()) print("digest " + record.name + text);
     });
@@ -172,7 +172,8 @@ int RunCommand::run(Job& job) const {
   const auto start = Clock::now();
   prepare_outputs(job, plan_);
   if (!report_.empty()) expect_writable(job, report_);
-  const LoadedGraph loaded = load_graph(job, graph_);
+  const LoadedGraph loaded =
+      load_graph(job, graph_, [&](const io::GraphHeader& header) { check_sources(plan_, header); });
 
   RunRecord run;
   run.command_line = job.command_line;

@@ -86,9 +86,8 @@ std::vector<NamedSource> named_sources(const AnyGraph& graph, const std::string&
                                        const std::string& text) {
   std::vector<std::string> names = split_at_commas(name, text);
   names.push_back(text);
-  const auto ids =
-      std::visit([&](const auto& typed) { return find_named(typed, std::span(std::as_const(names))); },
-                 graph);
+  const auto ids = std::visit(
+      [&](const auto& typed) { return find_named(typed, std::span(std::as_const(names))); }, graph);
   if (ids.back()) return {{text, *ids.back()}};
   std::vector<NamedSource> sources;
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
@@ -132,8 +131,8 @@ AlgorithmOptions options_of(const PlanOptions& plan, const Algorithm& algorithm,
   const std::string prefix = properties_name(algorithm);
   const auto iterations = property(header, algorithm, {"num-iterations", "max-iterations"});
   if (!options.iterations && !options.tolerance && iterations) {
-    options.iterations =
-        parse_whole_number(".properties: " + prefix + " iterations", *iterations, 0, most_iterations);
+    options.iterations = parse_whole_number(".properties: " + prefix + " iterations", *iterations,
+                                            0, most_iterations);
   }
   const auto damping = property(header, algorithm, {"damping-factor"});
   if (plan.damping) {
@@ -169,15 +168,25 @@ void declare_plan_options(OptionSet& options, PlanOptions& plan) {
                        "of algorithms that use random numbers (default 1)");
 }
 
-void check_plan_options(const PlanOptions& plan) {
+void check_plan_options(const PlanOptions& plan, bool has_names) {
   const auto algorithms = find_algorithms(plan.algorithms);
   const std::size_t num_sources = num_given_sources(plan);
   WEIR_EXPECT(!plan.each_source || num_sources > 0, usage,
               "--each-source: found no --source; expected one or more");
+  if (num_sources > 0 && !has_names) (void)integer_sources("--source", plan.sources);
   const bool is_several = algorithms.size() > 1 || (plan.each_source && num_sources > 1);
   WEIR_EXPECT(plan.output.empty() || !is_several || is_folder(plan.output), usage,
               "--output: found " + io::shown(plan.output) +
                   " for several results; expected a folder, DIR/");
+}
+
+void check_sources(const PlanOptions& plan, const io::GraphHeader& header) {
+  for (const Algorithm* algorithm : find_algorithms(plan.algorithms)) {
+    const bool has_sources =
+        !plan.sources.empty() || property(header, *algorithm, {"source-vertex"}).has_value();
+    WEIR_EXPECT(has_sources || !algorithm->needs_sources, usage,
+                "--source: found none; " + std::string(algorithm->name) + " expects ID[,ID...]");
+  }
 }
 
 void prepare_outputs(Job& job, const PlanOptions& plan) {
@@ -203,8 +212,6 @@ std::vector<PlannedRun> make_plan(Job&, const PlanOptions& plan, const LoadedGra
     } else if (preset) {
       sources = resolve(loaded.graph, ".properties: source-vertex", *preset);
     }
-    WEIR_EXPECT(!sources.empty() || !algorithm->needs_sources, usage,
-                "--source: found none; " + std::string(algorithm->name) + " expects ID[,ID...]");
     std::vector<std::vector<NamedSource>> sets{sources};
     if (plan.each_source) {
       sets.clear();
@@ -220,9 +227,8 @@ std::vector<PlannedRun> make_plan(Job&, const PlanOptions& plan, const LoadedGra
         run.source_names.push_back(source.name);
         if (plan.each_source) name += '-' + file_name(source.name);
       }
-      run.output = is_in_folder
-                       ? (std::filesystem::path(plan.output) / (name + ".txt")).string()
-                       : plan.output;
+      run.output = is_in_folder ? (std::filesystem::path(plan.output) / (name + ".txt")).string()
+                                : plan.output;
     }
   }
   return runs;

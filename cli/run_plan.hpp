@@ -37,7 +37,9 @@ struct PlannedRun {
 /// --seed.
 void declare_plan_options(OptionSet& options, PlanOptions& plan);
 /// Faults of the options together, before any rank. Throws Error{usage}.
-void check_plan_options(const PlanOptions& plan);
+void check_plan_options(const PlanOptions& plan, bool has_names);
+/// Faults that show once the input's properties are known. Throws Error{usage}.
+void check_sources(const PlanOptions& plan, const io::GraphHeader& header);
 
 /// Makes the folder of the results, or sees that their file can be written. Collective.
 void prepare_outputs(Job& job, const PlanOptions& plan);

@@ -10,11 +10,11 @@
 
 namespace weir::cli {
 
-/// Turns SIGINT, SIGTERM and SIGHUP into a cancel token while it lives, and ignores SIGPIPE, so that
-/// a closed pipe is a write error.
+/// Turns SIGINT, SIGTERM and SIGHUP into a cancel token while it lives, and ignores SIGPIPE, so
+/// that a closed pipe is a write error.
 ///
-/// When the job has not ended in order soon after the signal (it waits for a rank that is gone, say),
-/// the process is ended by force, without leaving a temporary file. One at a time.
+/// When the job has not ended in order soon after the signal (it waits for a rank that is gone,
+/// say), the process is ended by force, without leaving a temporary file. One at a time.
 class SignalWatch {
  public:
   /// `is_speaker`: says so when it ends the process.

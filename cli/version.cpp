@@ -18,7 +18,8 @@ std::string compiler() {
 }
 
 std::string version_text(const World& world) {
-  return "weir " + version() + "\nMPI      " + world.mpi_version + "\ncompiler " + compiler() + '\n';
+  return "weir " + version() + "\nMPI      " + world.mpi_version + "\ncompiler " + compiler() +
+         '\n';
 }
 
 }  // namespace weir::cli

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command as an MPI job.
+#include <string>
+
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <weir/tests/cli/run_weir.hpp>
+
+namespace weir::test {
+
+namespace {
+
+/// Start-up of an MPI job on a busy machine.
+constexpr double limit_seconds = 60;
+
+class MpirunTest : public Workplace {
+ protected:
+  void SetUp() override {
+    if (launcher_path().empty()) GTEST_SKIP() << "no mpirun for the command's MPI (WEIR_MPIRUN)";
+    Workplace::SetUp();
+  }
+  Finished mpirun(int ranks, const std::string& line) const {
+    return finish(start(under_mpirun(ranks, line)), limit_seconds);
+  }
+};
+
+int count(const std::string& text, const std::string& part) {
+  int num = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
+    ++num;
+  return num;
+}
+
+TEST_F(MpirunTest, GivesTheSameFileAndDigest) {
+  const std::string line = "run pagerank,wcc rmat:scale=8,seed=5 --digest --output ";
+  const auto alone = weir(line + "alone/");
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  for (const int ranks : {2, 3}) {
+    const auto job = mpirun(ranks, line + "job/ --report r.json");
+    ASSERT_EQ(job.code, 0) << job.err;
+    EXPECT_EQ(job.out, alone.out);
+    EXPECT_EQ(read("job/pagerank.txt"), read("alone/pagerank.txt"));
+    EXPECT_EQ(read("job/wcc.txt"), read("alone/wcc.txt"));
+    const auto report = nlohmann::json::parse(read("r.json"));
+    EXPECT_EQ(report["machine"]["transport"], "mpi");
+    EXPECT_EQ(report["machine"]["ranks"], ranks);
+  }
+}
+
+TEST_F(MpirunTest, NamesAndMoreRanksThanVertices) {
+  write("g.txt", "zoe ann\nann bob\n");
+  const auto job = mpirun(3, "run wcc g.txt --ids string --output - --quiet");
+  EXPECT_EQ(job.code, 0) << job.err;
+  EXPECT_EQ(job.out, "ann ann\nbob ann\nzoe ann\n");
+}
+
+TEST_F(MpirunTest, RanksThatDisagreeAreRefused) {
+  write("g.txt", "1 2\n");
+  EXPECT_EQ(mpirun(2, "run wcc g.txt --ranks 2 --quiet").code, 0);
+  const auto job = mpirun(2, "run wcc g.txt --ranks 3");
+  EXPECT_EQ(job.code, 2);
+  EXPECT_EQ(count(job.err, "weir: --ranks: found 3; expected 2"), 1) << job.err;
+}
+
+TEST_F(MpirunTest, AWrongCommandLineIsToldOnce) {
+  const auto job = mpirun(3, "run wcc g.txt --rnaks 2");
+  EXPECT_EQ(job.code, 2);
+  EXPECT_EQ(count(job.err, "weir: --rnaks"), 1) << job.err;
+}
+
+TEST_F(MpirunTest, AWrongInputOnOneRankEndsTheJobSoon) {
+  std::string text;
+  for (int i = 0; i < 3000; ++i) text += "1 2\n";
+  write("g.txt", text + "1 x\n");  // in the part of the last rank
+  const auto job = mpirun(3, "run wcc g.txt --output r.txt");
+  EXPECT_EQ(job.code, 3) << job.err;
+  EXPECT_EQ(count(job.err, "weir: g.txt:3001: found \"x\"; expected an integer id"), 1) << job.err;
+  EXPECT_FALSE(exists("r.txt"));
+  EXPECT_TRUE(files_with(".weir-").empty());
+}
+
+TEST_F(MpirunTest, AFullDiskEndsTheJobSoon) {
+  const auto job = mpirun(2, "run wcc rmat:scale=12,seed=1 --output /dev/full");
+  EXPECT_EQ(job.code, 1) << job.err;
+  EXPECT_EQ(count(job.err, "weir: /dev/full: cannot write"), 1) << job.err;
+}
+
+TEST_F(MpirunTest, PrintsVersionAndHelpOnce) {
+  EXPECT_EQ(count(mpirun(2, "--version").out, "weir "), 1);
+  EXPECT_EQ(count(mpirun(2, "--help").out, "Usage:"), 1);
+  EXPECT_EQ(mpirun(2, "generate path:3 - --quiet").out, "0 1\n1 2\n");
+}
+
+TEST_F(MpirunTest, ASignalLeavesNothing) {
+  const pid_t job = start(
+      under_mpirun(2, "run pagerank rmat:scale=15,seed=1 --iterations 100000000 --output r.txt"));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  ::kill(job, SIGTERM);
+  const auto run = finish(job, 20);
+  EXPECT_NE(run.code, 0);
+  EXPECT_NE(run.code, -1) << "it hung: " << run.err;
+  EXPECT_FALSE(exists("r.txt"));
+  EXPECT_TRUE(files_with(".weir-").empty());
+}
+
+}  // namespace
+
+}  // namespace weir::test
