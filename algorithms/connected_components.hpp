@@ -18,7 +18,6 @@ struct ConnectedComponentsProgram {
   using Message = VertexId;
   using Combiner = Min<VertexId>;
   static constexpr Edges along_edges = Edges::both;
-  static constexpr bool monotone = true;
 
   Value init(const VertexInfo& v) const { return v.id; }
 

@@ -47,7 +47,6 @@ struct ShortestPathsProgram {
   using Value = double;
   using Message = double;
   using Combiner = Min<double>;
-  static constexpr bool monotone = true;
 
   std::span<const VertexId> sources{};
 

@@ -95,19 +95,20 @@ std::vector<VertexRecord> GraphBuilder<E>::count_end_points() const {
 template <class E>
 Graph<E> GraphBuilder<E>::finish() {
   if (options_.repeats == Repeats::merge) merge_repeats();
-  std::vector<VertexRecord> counted;
   std::vector<VertexRecord> at_home;
   for (bool is_settled = false; !is_settled;) {
+    std::vector<VertexRecord> counted;
     context_.agree([&] { counted = count_end_points(); });
     at_home = gather_at_homes_of(context_, std::move(counted));
     is_settled = !has_vertex_list_ || settle_unknown(at_home);
   }
   std::vector<VertexId>().swap(vertices_);
-  auto [shards, own] = assign_shards(context_, std::move(at_home), options_.num_shards);
+  ShardAssignment assigned = assign_shards(context_, std::move(at_home), options_.num_shards);
+  const ShardMap& shards = assigned.shards;
   std::optional<Vertices> vertices;
   std::optional<SideBuilder<E>> builder;
   context_.agree([&] {
-    vertices.emplace(shards, context_.rank(), std::move(own));
+    vertices.emplace(shards, context_.rank(), std::move(assigned.own));
     std::vector<std::uint64_t> lengths(vertices->size());
     for (Row row = 0; row < vertices->size(); ++row) lengths[row] = vertices->in_degree(row);
     builder.emplace(std::move(lengths), std::vector<std::uint64_t>{});
@@ -128,7 +129,7 @@ Graph<E> GraphBuilder<E>::finish() {
   }
   router.close();
   Side<E> side = builder->finish(context_, shards, *vertices);
-  return Graph<E>(context_, std::move(shards), std::move(*vertices), std::move(side),
+  return Graph<E>(context_, std::move(assigned.shards), std::move(*vertices), std::move(side),
                   options_.is_directed);
 }
 

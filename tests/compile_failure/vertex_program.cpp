@@ -54,7 +54,9 @@ struct Program {
 #else
   void compute(VertexHandle auto& v, const Inbox<double>&) const
 #if CASE_12
-      requires requires { v.remove(); }
+      requires requires {
+    v.remove();
+  }
 #endif
   {
     v.aggregate(Listed{}, true);
