@@ -276,6 +276,15 @@ class CpuExecutor {
     }
   }
 
+  /// What an absent slot holds: the identity, where what is published is the message.
+  template <class P, class Published>
+  static Published blank_of() {
+    if constexpr (CombiningProgram<P>) {
+      if constexpr (std::is_same_v<Published, typename P::Message>) return P::Combiner::identity();
+    }
+    return Published{};
+  }
+
   /// Attaches to the graph's topology as it is now. Collective when lists must be built.
   void bind() {
     for_each_phase([&](auto k) {
@@ -283,9 +292,7 @@ class CpuExecutor {
       using Published = PublishedOf<P>;
       auto& channel = std::get<k>(channels_);
       channel.side = &graph_.side_for(along_edges<P>());
-      Published blank{};
-      if constexpr (is_combining && std::is_same_v<Published, Message>)
-        blank = First::Combiner::identity();
+      const Published blank = blank_of<P, Published>();
       context_.agree([&] {
         channel.read.resize(channel.side->slots.size(), blank);
         channel.write.resize(channel.side->slots.size(), blank);
