@@ -87,7 +87,6 @@ Graph<E> read_graph_of(Job& job, Reader& reader, const GraphOptions& options, bo
 template <class Reader>
 LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options,
                       const HeaderCheck& check) {
-  const auto start = std::chrono::steady_clock::now();
   const io::GraphHeader header = share_header(job.context, reader.header());
   if (check) check(header);
   BuildOptions build = options.build;
@@ -112,8 +111,7 @@ LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options,
     return read_graph_of<NoValue>(job, reader, options, header.has_vertices, build);
   }();
   if (job.is_root()) job.console.end_progress();
-  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
-  return {std::move(graph), header, seconds.count()};
+  return {std::move(graph), header};
 }
 
 }  // namespace
@@ -209,15 +207,21 @@ io::GraphHeader share_header(Context& context, const io::GraphHeader& own) {
 
 LoadedGraph load_graph(Job& job, const GraphOptions& options, const HeaderCheck& check) {
   Context& context = job.context;
+  const auto start = std::chrono::steady_clock::now();
+  const auto timed = [&](LoadedGraph loaded) {
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+    loaded.seconds = seconds.count();
+    return loaded;
+  };
   const io::Part part{context.rank(), context.size()};
   if (options.is_generated()) {
     std::optional<io::Generator> generator;
     context.agree([&] { generator.emplace(options.paths.front(), part); });
-    return load_with(job, *generator, options, check);
+    return timed(load_with(job, *generator, options, check));
   }
   std::optional<io::GraphReader> reader;
   context.agree([&] { reader.emplace(options.paths, options.files, part); });
-  return load_with(job, *reader, options, check);
+  return timed(load_with(job, *reader, options, check));
 }
 
 }  // namespace weir::cli

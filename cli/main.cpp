@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts MPI if a launcher started this process, and hands over. The only file compiled per MPI.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -19,8 +20,10 @@ std::string mpi_library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(text, &length);
-  const std::string version(text, static_cast<std::size_t>(length));
-  return version.substr(0, version.find('\n'));
+  std::string version(text);  // Open MPI counts the final zero, too
+  version.resize(std::min(version.find('\n'), version.size()));
+  while (version.ends_with(' ')) version.pop_back();
+  return version;
 }
 
 int run(int argc, char** argv) {

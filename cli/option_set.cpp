@@ -139,7 +139,7 @@ std::string wrapped(std::string_view text) {
 
 }  // namespace
 
-OptionSet::OptionSet(std::string name, std::string title)
+OptionSet::OptionSet(const std::string& name, const std::string& title)
     : state_(std::make_unique<State>(name, title)) {
   CLI::App& app = state_->app;
   app.set_help_flag("-h,--help", "print this help");
@@ -204,10 +204,10 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
     return state_->help();
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();
-    const bool is_flag = text.find("flag override") != std::string::npos;
-    throw Error(ErrorCode::usage, text.substr(0, text.find_first_of(": ")) +
-                                      (is_flag ? ": found a value; expected none"
-                                               : ": found no value; expected one"));
+    const bool is_flag = text.find("flag override") != std::string::npos;  // named without dashes
+    throw Error(ErrorCode::usage,
+                (is_flag ? "--" : "") + text.substr(0, text.find_first_of(": ")) + ": found " +
+                    (is_flag ? "a value; expected none" : "no value; expected one"));
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::usage, error.what());
   }

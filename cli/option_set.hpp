@@ -37,7 +37,7 @@ std::vector<std::string> split_at_commas(const std::string& name, std::string_vi
 class OptionSet {
  public:
   /// `title` is the command's name and what it does, for its help.
-  OptionSet(std::string name, std::string title);
+  OptionSet(const std::string& name, const std::string& title);
   ~OptionSet();
   OptionSet(const OptionSet&) = delete;
   OptionSet& operator=(const OptionSet&) = delete;

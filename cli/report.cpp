@@ -68,7 +68,9 @@ Json algorithm_json(const AlgorithmRecord& record) {
   json["messages"] = report.num_messages;
   json["dropped"] = report.num_dropped;
   json["bytes_sent"] = report.bytes_sent;
-  json["seconds"] = {{"run", report.seconds}, {"write", record.write_seconds}};
+  json["seconds"] = {{"prepare", record.prepare_seconds},
+                     {"run", report.seconds},
+                     {"write", record.write_seconds}};
   json["digest"] = hexadecimal(record.digest);
   json["output"] = record.output.empty() ? Json(nullptr) : Json(record.output);
   json["facts"] = Json::object();
@@ -120,10 +122,12 @@ std::string_view name_of(Ending ending) {
 std::string report_text(Job& job, const RunRecord& run) {
   const int hosts = num_hosts(job.context);
   if (!job.is_root()) return {};
+  double prepare_seconds = 0;
   double run_seconds = 0;
   double write_seconds = 0;
   Json algorithms = Json::array();
   for (const AlgorithmRecord& record : run.algorithms) {
+    prepare_seconds += record.prepare_seconds;
     run_seconds += record.report.seconds;
     write_seconds += record.write_seconds;
     algorithms.push_back(algorithm_json(record));
@@ -140,6 +144,7 @@ std::string report_text(Job& job, const RunRecord& run) {
                      {"compiler", compiler()}};
   json["graph"] = graph_json(run.graph);
   json["seconds"] = {{"load", run.load_seconds},
+                     {"prepare", prepare_seconds},
                      {"run", run_seconds},
                      {"write", write_seconds},
                      {"total", run.total_seconds}};

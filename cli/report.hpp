@@ -37,6 +37,7 @@ struct AlgorithmRecord {
   std::vector<std::pair<std::string, std::string>> facts;
   std::uint64_t digest = 0;
   std::string output;
+  double prepare_seconds = 0;  ///< Of the call, around the supersteps.
   double write_seconds = 0;
 };
 

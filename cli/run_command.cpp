@@ -124,7 +124,9 @@ void RunCommand::say_end(Job& job, const AlgorithmRecord& record) const {
              plural(record.report.num_supersteps, "superstep"));
   }
   for (const auto& [name, value] : record.facts) {
-    job.say(record.name + ": " + name + " " + value);
+    std::string text = record.name;
+    text.append(": ").append(name).append(" ").append(value);
+    job.say(text);
   }
   job.say(record.name + ": " + plural(record.report.num_supersteps, "superstep") + ", " +
           plural(record.report.num_messages, "message") + " in " +
@@ -148,7 +150,9 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
                          plural(step.num_computed, "active vert", "ices") +
                          (step.num_computed == 1 ? "ex" : ""));
   };
+  const auto before = Clock::now();
   AlgorithmResult result = planned.algorithm->run(loaded.graph, options);
+  record.prepare_seconds = std::max(0.0, seconds_since(before) - result.report.seconds);
   if (job.is_root()) job.console.end_progress();
   const auto start = Clock::now();
   if (!planned.output.empty()) write_result(job, loaded.graph, result, planned.output);
