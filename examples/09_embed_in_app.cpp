@@ -20,7 +20,7 @@ void analyse(MPI_Comm comm, const Edges& mine, const weir::CancelToken& cancel) 
     if (context.is_root())
       std::printf("superstep %d: %d active\n", int(step.superstep), int(step.num_computed));
   };
-  const auto [labels, report] = weir::connected_components(graph, {.progress = progress});
+  const auto [labels, report] = weir::connected_components(graph, {.run = {.progress = progress}});
   if (const auto* label = labels.find(2)) std::printf("vertex 2 is in component %d\n", int(*label));
   try {
     weir::pagerank(graph, {.run = {.cancel = cancel}});

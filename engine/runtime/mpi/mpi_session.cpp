@@ -52,7 +52,7 @@ std::string MpiSession::library_version() const {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(text, &length);
-  std::string version(text, static_cast<std::size_t>(length));  // details follow
+  std::string version(text);  // `length` counts a NUL in Open MPI; details follow a comma
   version.resize(std::min(version.find_first_of(",\n"), version.size()));
   std::replace(version.begin(), version.end(), '\t', ' ');
   return version;

@@ -15,13 +15,14 @@ namespace {
 thread_local std::uint64_t allocated_bytes = 0;  // by this thread since it began
 }
 
-void* operator new(std::size_t size) {
+// Not inlined: GCC 12 would take the pair for a mismatch of new and free.
+[[gnu::noinline]] void* operator new(std::size_t size) {
   allocated_bytes += size;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace weir {
 namespace {
