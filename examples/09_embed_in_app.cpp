@@ -31,8 +31,8 @@ void analyse(MPI_Comm comm, const Edges& mine, const weir::CancelToken& cancel) 
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);  // one thread calls MPI: FUNNELED is enough
-  int rank = 0;
+  int provided = 0, rank = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);  // only the main thread calls MPI
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm half = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, rank == 0 ? 0 : 1, rank, &half);
