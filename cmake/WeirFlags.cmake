@@ -23,12 +23,15 @@ endif()
 
 # `native` is spelled out, so that a compiler cache shared between machines tells them apart.
 if(WEIR_MARCH STREQUAL "native" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native -### -x c++ -E /dev/null
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -march=native "-###" -x c++ -E /dev/null
     ERROR_VARIABLE expanded OUTPUT_QUIET)
-  string(REGEX MATCHALL "-m[a-z0-9_.=-]+|--param[ =]\"?[a-z0-9=-]+" march_flags "${expanded}")
-  list(FILTER march_flags EXCLUDE REGEX "-march=native")
-  list(FILTER march_flags INCLUDE REGEX "^-m")
+  string(REGEX MATCH "[^\n]*cc1plus[^\n]*" compiler_line "${expanded}")
+  string(REGEX MATCHALL " \"?-m[a-z][^ \"]*" march_flags "${compiler_line}")
+  list(TRANSFORM march_flags REPLACE "^ \"?" "")
   list(REMOVE_DUPLICATES march_flags)
+  if(NOT march_flags)
+    message(FATAL_ERROR "the compiler does not say what -march=native means here")
+  endif()
   target_compile_options(weir_flags INTERFACE ${march_flags})
 elseif(WEIR_MARCH)
   target_compile_options(weir_flags INTERFACE -march=${WEIR_MARCH})

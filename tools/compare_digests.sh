@@ -7,18 +7,22 @@
 # the other, and compares the digests of the results. Ends with `N passed, N failed`.
 set -uo pipefail
 
-graph="rmat:scale=12,edge_factor=8,seed=7"
-algorithms=(pagerank bfs sssp wcc cdlp lcc triangles kcore)
+graph="rmat:scale=11,edge_factor=8,seed=7,weights=255"
+algorithms=(pagerank weighted_pagerank bfs sssp wcc cdlp lcc triangles kcore scc betweenness clustering)
 passed=0
 failed=0
 for algorithm in "${algorithms[@]}"; do
   options=(--digest --quiet)
+  name=${algorithm#weighted_}
   case "$algorithm" in
     bfs) options+=(--source 1) ;;
     sssp) options+=(--source 1 --weighted) ;;
+    weighted_pagerank) options+=(--weighted) ;;
+    betweenness) options+=(--source 1,2,3) ;;
+    clustering) options+=(--undirected --iterations 2) ;;
   esac
-  one=$("$1" run "$algorithm" "$graph" "${options[@]}" --ranks 1)
-  two=$("$2" run "$algorithm" "$graph" "${options[@]}" --ranks 4)
+  one=$("$1" run "$name" "$graph" "${options[@]}" --ranks 1)
+  two=$("$2" run "$name" "$graph" "${options[@]}" --ranks 4)
   if [ -n "$one" ] && [ "$one" = "$two" ]; then
     passed=$((passed + 1))
   else
