@@ -53,9 +53,8 @@ struct SidesProgram {
 ///
 /// 0. A left vertex without a partner asks all its neighbours.
 /// 1. A right vertex without a partner answers all who asked, and grants one of them at random.
-/// 2. A left vertex accepts one of its grants at random. One that was answered but granted nothing
-/// asks
-///    again; one that was not answered has no free neighbour left and is never active again.
+/// 2. A left vertex accepts one of its grants at random. One that was only answered asks again; one
+///    that was not answered has no free neighbour left and is never active again.
 /// 3. An accepted right vertex has its partner.
 struct MatchingBase {
   struct Value {

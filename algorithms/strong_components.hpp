@@ -23,8 +23,7 @@ struct StrongComponentsOptions {
 /// - *Colour*: every open vertex finds the smallest id of the open vertices that reach it, its
 /// colour.
 /// - *Confirm*: an open vertex of its own colour is a root. What reaches a root inside its colour
-/// is
-///   the root's component, and the root is the smallest id there.
+///   is the root's component, and the root is the smallest id there.
 ///
 /// Every other turn the last two run against the edges. Each turn closes at least one component:
 /// that of the smallest open id. A chain of components whose ids ascend or descend takes two turns;

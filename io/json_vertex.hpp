@@ -7,7 +7,7 @@ namespace weir::io {
 
 /// Cuts `[ID,VALUE,[[TARGET,WEIGHT],...]]`, a vertex as Giraph writes it, into its numbers.
 ///
-/// Strict: integers, brackets and commas in this order, blanks between them, nothing else. `rest()`
+/// Strict: numbers, brackets and commas in this order, blanks between them, nothing else. `rest()`
 /// shows where it stopped when a step failed.
 class JsonVertex {
  public:

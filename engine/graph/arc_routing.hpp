@@ -13,8 +13,9 @@
 
 namespace weir {
 
-/// Streams edges to ranks in batches, handing over what arrives as it comes, so that neither side
-/// holds more than some batches. Collective: made, filled and closed on every rank.
+/// Streams edges to ranks in batches and hands over what arrives as it comes. Holds a batch per
+/// destination, and what the transport could not send yet. Collective: made, filled and closed on
+/// every rank.
 template <class E>
 class ArcRouter {
  public:

@@ -47,6 +47,7 @@ class Graph {
  public:
   using EdgeValue = E;
 
+  /// From what the builder made; counts vertices and arcs over all ranks. Collective.
   Graph(Context& context, ShardMap shards, Vertices vertices, Side<E> in_side, bool is_directed);
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;

@@ -66,8 +66,8 @@ std::shared_ptr<const VertexNames> bring_names_to_owners(Context& context, const
 }  // namespace detail
 
 /// Collects one rank's share of edges between named vertices, then builds the graph with the other
-/// ranks: as GraphBuilder, but a vertex stays when the edges at it are dropped as loops. Ids number
-/// the names of the whole graph in bytewise order; `Graph::names` gives them back.
+/// ranks, as GraphBuilder does. Ids number the names of the whole graph in bytewise order;
+/// `Graph::names` gives them back.
 template <class E>
 class NamedGraphBuilder {
  public:

@@ -31,7 +31,8 @@ class Error : public std::runtime_error {
 
   ErrorCode code() const noexcept { return code_; }
 
-  /// The text without the prefix that names rank, superstep and vertex is what the thrower wrote.
+  /// The whole text: where it happened (rank, superstep, vertex, as far as known), then what the
+  /// thrower wrote.
   std::string_view text() const noexcept { return what(); }
 
  private:

@@ -37,7 +37,7 @@ RankedError decode_error(const Bytes& bytes);
 /// "rank 3, rank 5 and 12 more".
 std::string list_ranks(const std::vector<Rank>& ranks);
 
-/// Parents and children of the binomial tree that folds climb.
+/// Parent and children of the binomial tree that folds climb.
 struct FoldTree {
   FoldTree(Rank rank, Rank size);
   std::optional<Rank> parent;

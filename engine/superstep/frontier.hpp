@@ -14,8 +14,8 @@ namespace weir {
 /// shard and ascending inside a shard.
 class Frontier {
  public:
-  /// A superstep below this many rows and arcs runs on the calling thread: waking a worker costs
-  /// more.
+  /// A sparse superstep of fewer rows runs on the calling thread: waking a worker costs more. Their
+  /// arcs are not counted.
   static constexpr std::uint64_t serial_rows = 2048;
 
   void bind(const Vertices& vertices);

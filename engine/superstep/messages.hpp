@@ -56,7 +56,7 @@ class ScatteredMessages {
     }
   }
 
-  /// The fold of one list (design of docs/semantics.md): in-list and out-list each, then both.
+  /// The fold of a row's messages (docs/semantics.md, part 4): of each list, then of both.
   template <Monoid C>
   Message folded(const C& combiner, Row row) const {
     const std::uint64_t first = side_->first(row);
