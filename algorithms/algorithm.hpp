@@ -74,12 +74,13 @@ AlgorithmResult make_result(const VertexValues<V>& values, RunReport report,
                             Values kind = Values::numbers) {
   AlgorithmResult result;
   result.vertices = values.vertices();
-  result.append_value = [values](Row row, std::string& text) {
-    io::append_number(text, values.by_row(row));
+  const auto shared = std::make_shared<const VertexValues<V>>(values);
+  result.append_value = [shared](Row row, std::string& text) {
+    io::append_number(text, shared->by_row(row));
   };
   if constexpr (std::is_same_v<V, VertexId>) {
     if (kind == Values::vertex_ids)
-      result.id_value = [values](Row row) { return values.by_row(row); };
+      result.id_value = [shared](Row row) { return shared->by_row(row); };
   }
   result.digest = values.digest();
   result.report = std::move(report);
@@ -97,8 +98,9 @@ template <class E>
 void require_vertices(const Graph<E>& graph, std::span<const VertexId> ids, std::string_view what) {
   for (const VertexId id : ids) {
     const bool is_here = graph.vertices()->find(id).has_value();
-    WEIR_EXPECT(all_fold(graph.context(), Any{}, is_here), input,
-                std::string(what) + " " + std::to_string(id) + " is not a vertex of the graph");
+    graph.context().expect(
+        all_fold(graph.context(), Any{}, is_here), ErrorCode::input,
+        std::string(what) + " " + std::to_string(id) + " is not a vertex of the graph");
   }
 }
 

@@ -8,7 +8,7 @@ namespace {
 template <class Program, class E>
 RunResult<typename Program::Value> search(const Graph<E>& graph,
                                           const BreadthFirstSearchOptions& options) {
-  WEIR_EXPECT(!options.sources.empty(), usage, "bfs: expected at least one source vertex");
+  graph.context().expect(!options.sources.empty(), ErrorCode::usage, "bfs: expected at least one source vertex");
   require_vertices(graph, options.sources, "source");
   return run(graph, Program{options.sources}, options.run);
 }

@@ -19,10 +19,10 @@ void refuse_negative_weights(const Graph<E>& graph) {
 
 template <class E>
 RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& options) {
-  WEIR_EXPECT(options.iterations >= 0, usage, "pagerank: iterations must be 0 or more");
-  WEIR_EXPECT(options.damping >= 0 && options.damping <= 1, usage,
+  graph.context().expect(options.iterations >= 0, ErrorCode::usage, "pagerank: iterations must be 0 or more");
+  graph.context().expect(options.damping >= 0 && options.damping <= 1, ErrorCode::usage,
               "pagerank: damping must lie in [0, 1]");
-  WEIR_EXPECT(!options.tolerance || *options.tolerance >= 0, usage,
+  graph.context().expect(!options.tolerance || *options.tolerance >= 0, ErrorCode::usage,
               "pagerank: tolerance must be 0 or more");
   require_vertices(graph, options.teleport, "teleport vertex");
   std::vector<VertexId> teleport = options.teleport;
@@ -42,7 +42,7 @@ RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& opt
       return {values.transform([](const auto& value) { return value.rank; }), std::move(report)};
     }
   }
-  WEIR_EXPECT(!options.is_weighted, usage,
+  graph.context().expect(!options.is_weighted, ErrorCode::usage,
               "pagerank: weighted ranks need a graph with edge values");
   return run_program(PageRankProgram<false>{});
 }

@@ -79,9 +79,12 @@ void expect_same_command_line(Job& job) {
     for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
     hash = (hash ^ 0xffU) * 0x100000001b3U;
   }
-  for (const std::uint64_t other : all_gather(job.context, hash)) {
-    WEIR_EXPECT(other == hash, usage, "the ranks have different command lines; expected one");
+  bool is_same = true;
+  const auto all = all_gather(job.context, hash);
+  for (const std::uint64_t other : all) {
+    is_same = is_same && other == all.front();
   }
+  job.context.expect(is_same, ErrorCode::usage, "the ranks have different command lines; expected one");
 }
 
 int run_on_processes(const World& world, const ContextOptions& options, Console& console,

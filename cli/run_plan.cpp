@@ -91,7 +91,12 @@ std::vector<NamedSource> named_sources(const AnyGraph& graph, const std::string&
   if (ids.back()) return {{text, *ids.back()}};
   std::vector<NamedSource> sources;
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
-    WEIR_EXPECT(ids[i], input, name + ": " + io::shown(names[i]) + " is not a vertex of the graph");
+    std::visit(
+        [&](const auto& typed) {
+          typed.context().expect(ids[i].has_value(), ErrorCode::input,
+                                 name + ": " + io::shown(names[i]) + " is not a vertex of the graph");
+        },
+        graph);
     sources.push_back({names[i], *ids[i]});
   }
   return sources;
@@ -104,8 +109,8 @@ void expect_vertices(const AnyGraph& graph, const std::string& name,
       [&](const auto& typed) {
         for (const NamedSource& source : sources) {
           const bool is_here = typed.vertices()->find(source.id).has_value();
-          WEIR_EXPECT(all_fold(typed.context(), Any{}, is_here), input,
-                      name + ": vertex " + source.name + " is not in the graph");
+          typed.context().expect(all_fold(typed.context(), Any{}, is_here), ErrorCode::input,
+                                 name + ": vertex " + source.name + " is not in the graph");
         }
       },
       graph);

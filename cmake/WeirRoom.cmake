@@ -51,7 +51,7 @@ function(weir_add_library)
   endforeach()
   target_link_libraries(weir
     PUBLIC TBB::tbb Boost::serialization Threads::Threads
-    PRIVATE ZLIB::ZLIB PkgConfig::hwloc PkgConfig::zstd PkgConfig::xxhash $<BUILD_INTERFACE:weir_flags>)
+    PRIVATE ZLIB::ZLIB PkgConfig::zstd PkgConfig::xxhash $<BUILD_INTERFACE:weir_flags>)
   weir_set_library_properties(weir)
 endfunction()
 

@@ -2,7 +2,7 @@
 #include <weir/io/format_reader.hpp>
 
 #include <weir/engine/model/check.hpp>
-#include <weir/io/counter_random.hpp>
+#include <weir/io/indexed_random.hpp>
 #include <weir/io/number_text.hpp>
 
 #include <algorithm>
@@ -137,7 +137,7 @@ bool EdgeOnce::keep(VertexId row, VertexId neighbor, double weight, Tally& tally
   const auto low = static_cast<std::uint64_t>(std::min(row, neighbor));
   const auto high = static_cast<std::uint64_t>(std::max(row, neighbor));
   const std::uint64_t print =
-      mix64(mix64(mix64(low) + high) + std::bit_cast<std::uint64_t>(weight));
+      mix_bits(mix_bits(mix_bits(low) + high) + std::bit_cast<std::uint64_t>(weight));
   (is_first ? tally.first_halves : tally.second_halves) += print;
   return is_first;
 }

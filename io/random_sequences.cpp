@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weir/io/counter_random.hpp>
+#include <weir/io/indexed_random.hpp>
 #include <weir/io/edge_sequence.hpp>
 #include <weir/io/format_reader.hpp>
 #include <weir/io/portable_math.hpp>
@@ -38,7 +38,7 @@ class IndexedSequence : public EdgeSequence {
   }
 
   double weight(std::uint64_t word) const {
-    return has_weights ? static_cast<double>(1 + CounterRandom::below(max_weight_, word)) : 1.0;
+    return has_weights ? static_cast<double>(1 + IndexedRandom::below(max_weight_, word)) : 1.0;
   }
 
   /// Fills the batch with the edges from `first` on.
@@ -52,7 +52,7 @@ class IndexedSequence : public EdgeSequence {
 /// A bijection of the numbers of `bits` bits, chosen by a seed.
 class Scramble {
  public:
-  Scramble(std::uint64_t bits, const CounterRandom& random)
+  Scramble(std::uint64_t bits, const IndexedRandom& random)
       : mask_((std::uint64_t{1} << bits) - 1), shift_((bits + 1) / 2) {
     for (std::uint64_t i = 0; i < num_rounds; ++i) {
       factor_[i] = random.word(~(2 * i)) | 1;
@@ -134,7 +134,7 @@ class RmatSequence : public IndexedSequence {
   }
 
   std::uint64_t scale_;
-  CounterRandom random_;
+  IndexedRandom random_;
   Scramble scramble_;
   std::uint64_t a_ = 0, ab_ = 0, abc_ = 0;
 };
@@ -160,10 +160,10 @@ class UniformSequence : public IndexedSequence {
   }
 
   VertexId vertex(std::uint64_t counter) const {
-    return static_cast<VertexId>(CounterRandom::below(num_vertices, random_.word(counter)));
+    return static_cast<VertexId>(IndexedRandom::below(num_vertices, random_.word(counter)));
   }
 
-  CounterRandom random_;
+  IndexedRandom random_;
 };
 
 /// The graphs of [Malewicz10]: out-degrees are log-normal, targets uniform.
@@ -189,10 +189,10 @@ class LognormalSequence : public EdgeSequence {
         continue;
       }
       const std::uint64_t counter = 2 * edge_++;
-      const auto target = CounterRandom::below(num_vertices, targets_.word(counter));
+      const auto target = IndexedRandom::below(num_vertices, targets_.word(counter));
       const double value =
           has_weights ? static_cast<double>(
-                            1 + CounterRandom::below(max_weight_, targets_.word(counter + 1)))
+                            1 + IndexedRandom::below(max_weight_, targets_.word(counter + 1)))
                       : 1.0;
       batch.push_back({static_cast<VertexId>(vertex_ - 1), static_cast<VertexId>(target), value});
     }
@@ -206,12 +206,12 @@ class LognormalSequence : public EdgeSequence {
     const auto most = static_cast<double>(num_vertices);
     degree_ = degree < most ? static_cast<std::uint64_t>(degree) : num_vertices;
     edge_ = 0;
-    targets_ = CounterRandom(seed_ ^ mix64(vertex));
+    targets_ = IndexedRandom(seed_ ^ mix_bits(vertex));
   }
 
   std::uint64_t seed_;
-  CounterRandom degrees_;
-  CounterRandom targets_{0};
+  IndexedRandom degrees_;
+  IndexedRandom targets_{0};
   double mu_ = 0, sigma_ = 0;
   std::uint64_t max_weight_ = 0;
   std::uint64_t vertex_ = 0, end_ = 0;   ///< Vertices still to be opened.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weir/io/counter_random.hpp>
+#include <weir/io/indexed_random.hpp>
 #include <weir/io/edge_sequence.hpp>
 #include <weir/io/format_reader.hpp>
 
@@ -91,7 +91,7 @@ class ParentSequence : public EdgeSequence {
     num_edges = num_vertices - 1;
     max_weight_ = spec.take_count("weights", 1, most_weight, 0);
     has_weights = max_weight_ > 0;
-    random_ = CounterRandom(spec.take_count("seed", 0, UINT64_MAX, 1));
+    random_ = IndexedRandom(spec.take_count("seed", 0, UINT64_MAX, 1));
     index_ = part.begin_of(*num_edges);
     end_ = part.end_of(*num_edges);
   }
@@ -101,7 +101,7 @@ class ParentSequence : public EdgeSequence {
     for (; index_ < end_ && batch.size() < batch_records; ++index_) {
       const double value =
           has_weights
-              ? static_cast<double>(1 + CounterRandom::below(max_weight_, random_.word(index_)))
+              ? static_cast<double>(1 + IndexedRandom::below(max_weight_, random_.word(index_)))
               : 1.0;
       batch.push_back(
           {static_cast<VertexId>(parent(index_ + 1)), static_cast<VertexId>(index_ + 1), value});
@@ -121,7 +121,7 @@ class ParentSequence : public EdgeSequence {
 
   Kind kind_;
   std::uint64_t max_weight_ = 0;
-  CounterRandom random_{0};
+  IndexedRandom random_{0};
   std::uint64_t index_ = 0, end_ = 0;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -23,7 +24,8 @@ class ArcRouter {
       : context_(context),
         exchange_(context, name),
         receive_(std::move(receive)),
-        outgoing_(static_cast<std::size_t>(context.size())) {}
+        outgoing_(static_cast<std::size_t>(context.size())),
+        batch_edges_(batch_edges_for(context.size())) {}
 
   void send(Rank destination, const Edge<E>& edge) {
     if (destination == context_.rank()) {
@@ -32,7 +34,7 @@ class ArcRouter {
     }
     auto& batch = outgoing_[static_cast<std::size_t>(destination)];
     batch.push_back(edge);
-    if (batch.size() < batch_edges) return;
+    if (batch.size() < batch_edges_) return;
     flush(destination);
     exchange_.poll([this](const Batch& arrived) { unpack(arrived); });
   }
@@ -43,7 +45,11 @@ class ArcRouter {
   }
 
  private:
-  static constexpr std::size_t batch_edges = std::size_t{1} << 15;
+  /// All batches together hold at most 2^22 edges, however many ranks there are.
+  static std::size_t batch_edges_for(Rank ranks) {
+    return std::clamp((std::size_t{1} << 22) / static_cast<std::size_t>(ranks), std::size_t{64},
+                      std::size_t{1} << 15);
+  }
 
   void flush(Rank destination) {
     auto& batch = outgoing_[static_cast<std::size_t>(destination)];
@@ -65,6 +71,7 @@ class ArcRouter {
   Exchange exchange_;
   std::function<void(const Edge<E>&)> receive_;
   std::vector<std::vector<Edge<E>>> outgoing_;
+  std::size_t batch_edges_;
 };
 
 }  // namespace weir

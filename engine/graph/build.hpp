@@ -51,6 +51,7 @@ class GraphBuilder {
   Graph<E> finish();
 
  private:
+  Graph<E> build();
   void merge_repeats();
   std::vector<VertexRecord> count_end_points() const;
   bool settle_unknown(const std::vector<VertexRecord>& at_home);
@@ -61,7 +62,6 @@ class GraphBuilder {
   std::vector<VertexId> vertices_;
   std::vector<VertexId> loop_ends_;         // of dropped loops: they are vertices all the same
   std::deque<std::vector<Edge<E>>> edges_;  // in batches, so that memory goes as they are sent on
-  std::uint64_t num_edges_ = 0;
 };
 
 extern template class GraphBuilder<NoValue>;

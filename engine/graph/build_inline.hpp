@@ -45,7 +45,6 @@ void GraphBuilder<E>::add_edges(std::vector<Edge<E>> edges) {
     edges.resize(kept);
   }
   if (edges.empty()) return;
-  num_edges_ += edges.size();
   edges_.push_back(std::move(edges));
 }
 
@@ -73,13 +72,12 @@ void GraphBuilder<E>::merge_repeats() {
                            return a.source == b.source && a.target == b.target;
                          }),
              kept.end());
-  num_edges_ = kept.size();
   if (!kept.empty()) edges_.push_back(std::move(kept));
 }
 
 template <class E>
 std::vector<VertexRecord> GraphBuilder<E>::count_end_points() const {
-  EndPointCounter counter(context_, options_.is_directed);
+  EndPointCounter counter(options_.is_directed);
   for (const auto& batch : edges_) {
     for (const auto& edge : batch) counter.see(edge.source, edge.target);
   }
@@ -94,6 +92,15 @@ std::vector<VertexRecord> GraphBuilder<E>::count_end_points() const {
 
 template <class E>
 Graph<E> GraphBuilder<E>::finish() {
+  try {
+    return build();
+  } catch (...) {
+    context_.rethrow_for_all();
+  }
+}
+
+template <class E>
+Graph<E> GraphBuilder<E>::build() {
   if (options_.repeats == Repeats::merge) merge_repeats();
   std::vector<VertexRecord> at_home;
   for (bool is_settled = false; !is_settled;) {

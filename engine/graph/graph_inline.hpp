@@ -41,9 +41,13 @@ template <class E>
 Side<E>& Graph<E>::side_for(Edges edges) const {
   if (!is_directed_ || edges == Edges::out) return *sides_[0];
   auto& side = sides_[edges == Edges::in ? 1 : 2];
-  if (!side)
+  if (side) return *side;
+  try {
     side = std::make_unique<Side<E>>(edges == Edges::in ? make_out_side() : make_both_side());
-  return *side;
+    return *side;
+  } catch (...) {
+    context_->rethrow_for_all();
+  }
 }
 
 namespace detail {

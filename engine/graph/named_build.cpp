@@ -15,7 +15,7 @@ namespace detail {
 namespace {
 
 /// Samples a rank gives per rank of the job; more would divide the names more evenly.
-constexpr std::size_t samples_per_rank = 32;
+constexpr std::size_t samples_per_rank = 64;
 
 /// This rank's numbers of names in the bytewise order of the names.
 std::vector<std::uint32_t> sorted_numbers(const NameTable& table) {
@@ -33,7 +33,7 @@ std::vector<std::string> choose_splitters(Context& context, const NameTable& tab
   const auto num_ranks = static_cast<std::size_t>(context.size());
   std::vector<std::string> samples;
   context.agree([&] {
-    const std::size_t count = std::min(sorted.size(), samples_per_rank * num_ranks);
+    const std::size_t count = std::min(sorted.size(), samples_per_rank);
     for (std::size_t i = 0; i < count; ++i) {
       samples.push_back(table.name(sorted[i * sorted.size() / count]));
     }
@@ -109,9 +109,9 @@ void settle_unknown_names(Context& context, NameRun& run, UnknownVertices unknow
       first.push_back(run.names[static_cast<std::size_t>(at - run.is_listed.begin())]);
     }
     first = all_concatenate(context, std::span<const std::string>(first));
-    WEIR_EXPECT(first.empty(), input,
-                "found an edge at vertex \"" + first.front() +
-                    "\"; expected only vertices of the vertex list");
+    if (!first.empty())
+      context.throw_agreed({ErrorCode::input, "found an edge at vertex \"" + first.front() +
+                                                  "\"; expected only vertices of the vertex list"});
     return;
   }
   std::size_t num_kept = 0;

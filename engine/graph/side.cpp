@@ -90,7 +90,6 @@ Slots make_slots(Context& context, const ShardMap& shards, const Vertices& verti
       if (entries[slot].row != Slots::no_row)
         slots.of_rows[entries[slot].row] = static_cast<Slot>(slot);
     }
-    slots.num_ghosts = entries.size() - vertices.size();
 
     // Both ends of a link list its vertices in heat order, so values need no ids on the wire.
     std::vector<GhostLink> links(num_ranks);

@@ -48,7 +48,6 @@ struct Slots {
   std::vector<Row> rows;         ///< Own row of each slot, `no_row` for a ghost.
   std::vector<Slot> of_rows;     ///< Slot of each own row.
   std::vector<GhostLink> links;  ///< Ascending by peer; only peers with something to say.
-  std::uint64_t num_ghosts = 0;
 
   std::size_t size() const { return ids.size(); }
 };

@@ -19,8 +19,7 @@ namespace weir {
 /// a list.
 class EndPointCounter {
  public:
-  EndPointCounter(const Context& context, bool is_directed)
-      : num_ranks_(static_cast<std::uint64_t>(context.size())), is_directed_(is_directed) {}
+  explicit EndPointCounter(bool is_directed) : is_directed_(is_directed) {}
 
   void see(VertexId source, VertexId target) {
     see_id(source);
@@ -59,7 +58,6 @@ class EndPointCounter {
   }
   void compact();
 
-  std::uint64_t num_ranks_;
   bool is_directed_;
   bool is_dense_ = false;
   VertexId least_ = INT64_MAX;

@@ -36,15 +36,20 @@ std::uint64_t hash_entry(VertexId id, std::span<const std::byte> value);
 
 template <class V>
 std::uint64_t hash_value(VertexId id, const V& value) {
-  Bytes bytes;
+  const auto bytes_of = [](const auto& plain) { return std::as_bytes(std::span(&plain, 1)); };
   if constexpr (std::is_floating_point_v<V>) {
-    append_plain(bytes, std::isnan(value) ? std::numeric_limits<V>::quiet_NaN() : value);
+    const V canonical = std::isnan(value) ? std::numeric_limits<V>::quiet_NaN() : value;
+    return hash_entry(id, bytes_of(canonical));
   } else if constexpr (std::is_arithmetic_v<V>) {
-    append_plain(bytes, value);
+    return hash_entry(id, bytes_of(value));
   } else {
+    static_assert(!Bitwise<V> || std::has_unique_object_representations_v<V>,
+                  "weir: a digest would hash padding or unordered floats; transform() the values to "
+                  "numbers, or give the type a serialize()");
+    Bytes bytes;
     encode(std::span<const V>(&value, 1), bytes);
+    return hash_entry(id, bytes);
   }
-  return hash_entry(id, bytes);
 }
 
 }  // namespace detail

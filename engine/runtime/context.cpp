@@ -175,6 +175,13 @@ void Context::fail(const Error& error) noexcept {
   state_->fail(error);
 }
 
+void Context::rethrow_for_all() {
+  const Error error = detail::current_error();
+  fail(error);
+  if (failed_by() == rank()) state_->throw_if_failed();
+  throw error;
+}
+
 void Context::progress() {
   state_->guard([&] { state_->pump(); });
   state_->throw_if_failed();

@@ -96,6 +96,15 @@ class Context {
   /// same fold; the context stays usable, and leaving it by this error is leaving it in order.
   /// Collective.
   [[noreturn]] void throw_agreed(const Error& error);
+  /// throw_agreed unless `holds`, which every rank finds alike: an option, or the result of a fold.
+  void expect(bool holds, ErrorCode code, const std::string& text) {
+    if (!holds) throw_agreed({code, text});
+  }
+
+  /// The exception being handled, as every rank is to see it: what all ranks threw together goes on
+  /// as it is; anything else fails the context and is thrown in the words that the others hear. Called
+  /// in a catch clause around a body that makes collective calls.
+  [[noreturn]] void rethrow_for_all();
 
   /// Moves frames without waiting; long loops without a collective call may call it.
   void progress();

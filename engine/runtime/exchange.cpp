@@ -114,8 +114,7 @@ void Exchange::hand_over(Source& source, const std::function<void(Batch)>& recei
 
 void Exchange::poll(const std::function<void(Batch)>& receive) {
   state_.guard([&] {
-    while (state_.pump()) {
-    }
+    state_.pump();
     state_.throw_if_failed();
     absorb();
     for (Source& source : sources_) hand_over(source, receive);

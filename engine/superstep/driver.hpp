@@ -83,7 +83,8 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
       }
     }
     if (has_sends || has_mutations)
-      settle(context, agreed.summary, num_dropped, executor.num_unhalted());
+      settle(context, agreed.summary, num_dropped,
+             has_mutations ? executor.num_unhalted() : executor.summary().num_unhalted);
     recorder.committed(agreed.summary, agreed.aggregated, AggregatorsOf<P>{});
   }
 }

@@ -31,7 +31,6 @@ class PublishedBuffer {
   const Published& operator[](Slot slot) const { return values_[slot].value; }
   bool has(Slot slot) const { return present_[slot] != 0; }
   bool is_full() const { return num_present_ == values_.size(); }
-  bool is_empty() const { return num_present_ == 0; }
   /// Present slots; meaningful while `is_listed`.
   const std::vector<Slot>& listed() const { return listed_; }
   bool is_listed() const { return is_listed_; }

@@ -55,19 +55,8 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
           context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
           agreed, recorder);
       return {executor.take_values(), recorder.finish(ending)};
-    } catch (const Error& error) {
-      context.fail(error);  // nothing where all ranks threw it together
-      const bool is_own = context.size() > 1 && context.failed_by() == context.rank();
-      if (!is_own || error.text().starts_with("rank ")) throw;
-      throw Error(error.code(),
-                  "rank " + std::to_string(context.rank()) + ": " + std::string(error.text()));
     } catch (...) {
-      // Between the agreed points of a superstep; the other ranks are waiting.
-      const Failure failure = current_failure(0, context.rank());
-      const Error error(failure.code,
-                        "rank " + std::to_string(context.rank()) + ": " + failure.text);
-      context.fail(error);
-      throw error;
+      context.rethrow_for_all();  // between the agreed points the others are waiting
     }
   }
 }

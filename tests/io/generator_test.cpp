@@ -5,7 +5,7 @@
 #include <map>
 #include <set>
 
-#include <weir/io/counter_random.hpp>
+#include <weir/io/indexed_random.hpp>
 
 #include <weir/tests/io/loading.hpp>
 
@@ -31,9 +31,9 @@ std::string error_of_spec(const std::string& spec) {
 std::uint64_t fingerprint(const Edges& edges) {
   std::uint64_t print = 0;
   for (const Edge<double>& edge : edges) {
-    print = mix64(print ^ static_cast<std::uint64_t>(edge.source));
-    print = mix64(print ^ static_cast<std::uint64_t>(edge.target));
-    print = mix64(print ^ static_cast<std::uint64_t>(edge.value));
+    print = mix_bits(print ^ static_cast<std::uint64_t>(edge.source));
+    print = mix_bits(print ^ static_cast<std::uint64_t>(edge.target));
+    print = mix_bits(print ^ static_cast<std::uint64_t>(edge.value));
   }
   return print;
 }

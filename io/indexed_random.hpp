@@ -3,23 +3,17 @@
 
 #include <cstdint>
 
+#include <weir/engine/model/random.hpp>
+
 namespace weir::io {
 
-/// A bijection of 64-bit numbers that leaves no trace of their order [Steele14, splitmix64].
-constexpr std::uint64_t mix64(std::uint64_t x) {
-  x += 0x9e3779b97f4a7c15;
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
-  return x ^ (x >> 31);
-}
-
 /// Random words that are a pure function of (seed, counter).
-class CounterRandom {
+class IndexedRandom {
  public:
-  explicit constexpr CounterRandom(std::uint64_t seed) : key_(mix64(seed)) {}
+  explicit constexpr IndexedRandom(std::uint64_t seed) : key_(mix_bits(seed)) {}
 
   constexpr std::uint64_t word(std::uint64_t counter) const {
-    return mix64(key_ ^ (counter * 0xd1342543de82ef95));
+    return mix_bits(key_ ^ (counter * 0xd1342543de82ef95));
   }
 
   /// A number below `bound`, from the high bits of a word.
