@@ -48,6 +48,23 @@ TEST_F(MpirunTest, GivesTheSameFileAndDigest) {
   }
 }
 
+TEST_F(MpirunTest, EveryAlgorithmGivesTheDigestOfOneRank) {
+  const std::string directed = "rmat:scale=6,edge_factor=4,seed=3,weights=9 --quiet --digest";
+  const std::string grid = "grid:6x7 --quiet --digest";
+  for (const std::string line :
+       {"run pagerank --weighted " + directed, "run bfs --source 1,5 " + directed,
+        "run sssp --weighted --source 1 " + directed, "run wcc " + directed, "run cdlp " + directed,
+        "run lcc " + directed, "run triangles " + directed, "run kcore " + directed,
+        "run scc " + directed, "run betweenness " + directed, "run clustering " + directed,
+        "run matching " + grid}) {
+    const auto alone = weir(line);
+    ASSERT_EQ(alone.code, 0) << line << "\n" << alone.err;
+    const auto job = mpirun(2, line);
+    EXPECT_EQ(job.code, 0) << line << "\n" << job.err;
+    EXPECT_EQ(job.out, alone.out) << line;
+  }
+}
+
 TEST_F(MpirunTest, NamesAndMoreRanksThanVertices) {
   write("g.txt", "zoe ann\nann bob\n");
   const auto job = mpirun(3, "run wcc g.txt --ids string --output - --quiet");

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // weir run: reading, results, reports.
+#include <algorithm>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -20,6 +21,7 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+// D99
 TEST_F(RunTest, WritesEveryVertexAscending) {
   write("g.txt", square);
   const auto run = weir("run wcc g.txt --output r.txt");
@@ -122,6 +124,23 @@ TEST_F(RunTest, SeveralAlgorithmsAndSources) {
             "1 0\n2 1\n3 2\n4 3\n7 0\n9 9223372036854775807\n");
 }
 
+// D101: one that cannot run fails the whole, in one line.
+TEST_F(RunTest, OneOfSeveralThatCannotRunFailsAll) {
+  write("g.txt", square);
+  const auto run = weir("run wcc,sssp,pagerank g.txt --output out/");
+  EXPECT_NE(run.code, 0);
+  EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+  EXPECT_FALSE(exists("out/wcc.txt"));
+}
+
+// D86: more threads than cores are said, with the way out.
+TEST_F(RunTest, TooManyThreadsAreSaid) {
+  write("g.txt", square);
+  const auto run = weir("run wcc g.txt --threads 1000 --output -");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.err, "1000 threads on ")) << run.err;
+}
+
 TEST_F(RunTest, NamesTakeThePlaceOfIds) {
   write("g.tsv", "zoe\tann\nann\tbob\nköln\tköln\n");
   for (const char* ranks : {"1", "2", "4", "7"}) {
@@ -143,6 +162,7 @@ TEST_F(RunTest, ParentsAreNamesWhereThereIsOne) {
   EXPECT_TRUE(run.out.starts_with("a a\nb a\nc b\nd ")) << run.out;
 }
 
+// D14
 TEST_F(RunTest, VertexListAndUnknownVertices) {
   write("x.v", "1\n2\n8\n");
   write("x.e", "1 2\n1 3\n");
