@@ -8,7 +8,8 @@ namespace {
 template <class Program, class E>
 RunResult<typename Program::Value> search(const Graph<E>& graph,
                                           const BreadthFirstSearchOptions& options) {
-  graph.context().expect(!options.sources.empty(), ErrorCode::usage, "bfs: expected at least one source vertex");
+  graph.context().expect(!options.sources.empty(), ErrorCode::usage,
+                         "bfs: expected at least one source vertex");
   require_vertices(graph, options.sources, "source");
   return run(graph, Program{options.sources}, options.run);
 }

@@ -7,7 +7,8 @@ namespace {
 
 template <class E>
 RunResult<VertexId> propagate(const Graph<E>& graph, const LabelPropagationOptions& options) {
-  graph.context().expect(options.iterations >= 0, ErrorCode::usage, "cdlp: iterations must be 0 or more");
+  graph.context().expect(options.iterations >= 0, ErrorCode::usage,
+                         "cdlp: iterations must be 0 or more");
   return run(graph, LabelPropagationProgram{options.iterations}, options.run);
 }
 

@@ -19,11 +19,12 @@ void refuse_negative_weights(const Graph<E>& graph) {
 
 template <class E>
 RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& options) {
-  graph.context().expect(options.iterations >= 0, ErrorCode::usage, "pagerank: iterations must be 0 or more");
+  graph.context().expect(options.iterations >= 0, ErrorCode::usage,
+                         "pagerank: iterations must be 0 or more");
   graph.context().expect(options.damping >= 0 && options.damping <= 1, ErrorCode::usage,
-              "pagerank: damping must lie in [0, 1]");
+                         "pagerank: damping must lie in [0, 1]");
   graph.context().expect(!options.tolerance || *options.tolerance >= 0, ErrorCode::usage,
-              "pagerank: tolerance must be 0 or more");
+                         "pagerank: tolerance must be 0 or more");
   require_vertices(graph, options.teleport, "teleport vertex");
   std::vector<VertexId> teleport = options.teleport;
   std::sort(teleport.begin(), teleport.end());
@@ -43,7 +44,7 @@ RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& opt
     }
   }
   graph.context().expect(!options.is_weighted, ErrorCode::usage,
-              "pagerank: weighted ranks need a graph with edge values");
+                         "pagerank: weighted ranks need a graph with edge values");
   return run_program(PageRankProgram<false>{});
 }
 

@@ -83,7 +83,11 @@ struct PageRankProgram {
 
   double publish(const Value& value, const VertexInfo& source) const {
     if constexpr (is_weighted) {
-      return value.rank / value.out_weight;
+      const double per_weight = value.rank / value.out_weight;
+      WEIR_EXPECT(std::isfinite(value.out_weight) && std::isfinite(per_weight), input,
+                  "the values of the out-edges sum to " + std::to_string(value.out_weight) +
+                      ", which float64 cannot share out");
+      return per_weight;
     } else {
       return value / static_cast<double>(source.out_degree);
     }

@@ -8,11 +8,14 @@ namespace {
 template <class E>
 RunResult<std::vector<SemiCluster>> run_semi_clustering(const Graph<E>& graph,
                                                         const SemiClusteringOptions& options) {
-  graph.context().expect(options.max_clusters > 0, ErrorCode::usage, "clustering: max_clusters must be 1 or more");
-  graph.context().expect(options.max_members > 0, ErrorCode::usage, "clustering: max_members must be 1 or more");
-  graph.context().expect(options.boundary_factor >= 0 && options.boundary_factor <= 1, ErrorCode::usage,
-              "clustering: boundary_factor must lie in [0, 1]");
-  graph.context().expect(options.iterations >= 0, ErrorCode::usage, "clustering: iterations must be 0 or more");
+  graph.context().expect(options.max_clusters > 0, ErrorCode::usage,
+                         "clustering: max_clusters must be 1 or more");
+  graph.context().expect(options.max_members > 0, ErrorCode::usage,
+                         "clustering: max_members must be 1 or more");
+  graph.context().expect(options.boundary_factor >= 0 && options.boundary_factor <= 1,
+                         ErrorCode::usage, "clustering: boundary_factor must lie in [0, 1]");
+  graph.context().expect(options.iterations >= 0, ErrorCode::usage,
+                         "clustering: iterations must be 0 or more");
   auto [values, report] = run(graph, SemiClusteringProgram{options}, options.run);
   return {values.transform([](const auto& value) { return value.clusters; }), std::move(report)};
 }

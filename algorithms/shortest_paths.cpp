@@ -36,7 +36,8 @@ void refuse_unusable_lengths(const Graph<double>& graph) {
 
 template <class E>
 std::vector<VertexId> checked_sources(const Graph<E>& graph, const ShortestPathsOptions& options) {
-  graph.context().expect(!options.sources.empty(), ErrorCode::usage, "sssp: expected at least one source vertex");
+  graph.context().expect(!options.sources.empty(), ErrorCode::usage,
+                         "sssp: expected at least one source vertex");
   require_vertices(graph, options.sources, "source");
   refuse_unusable_lengths(graph);
   std::vector<VertexId> sources = options.sources;

@@ -69,7 +69,7 @@ std::string InfoCommand::look_at_header() const {
   list.add("format", graph_.is_generated() ? "generator" : std::string(io::name_of(header.format)));
   list.add("vertices", count(header.num_vertices));
   list.add("edges", count(header.num_edges));
-  list.add("directed", !header.directed ? "unknown" : *header.directed ? "yes" : "no");
+  list.add("directed", std::string(!header.directed ? "unknown" : *header.directed ? "yes" : "no"));
   list.add("has_weights", header.has_weights);
   list.add("lists_vertices", header.has_vertices);
   for (const auto& [key, value] : header.properties) list.add(key, value);

@@ -84,7 +84,8 @@ void expect_same_command_line(Job& job) {
   for (const std::uint64_t other : all) {
     is_same = is_same && other == all.front();
   }
-  job.context.expect(is_same, ErrorCode::usage, "the ranks have different command lines; expected one");
+  job.context.expect(is_same, ErrorCode::usage,
+                     "the ranks have different command lines; expected one");
 }
 
 int run_on_processes(const World& world, const ContextOptions& options, Console& console,

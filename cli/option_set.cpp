@@ -58,7 +58,9 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& na
 }
 
 void refuse_value(const std::string& name, std::string_view text, const std::string& expected) {
-  throw Error(ErrorCode::usage, name + ": found " + io::shown(text) + "; expected " + expected);
+  // What a .properties file says is input, not usage.
+  const auto code = name.starts_with(".properties") ? ErrorCode::input : ErrorCode::usage;
+  throw Error(code, name + ": found " + io::shown(text) + "; expected " + expected);
 }
 
 std::int64_t parse_whole_number(const std::string& name, std::string_view text, std::int64_t least,

@@ -102,6 +102,12 @@ void RunCommand::check() {
   check_plan_options(plan_, graph_.files.string_ids);
   WEIR_EXPECT(!is_standard_output(report_), usage,
               "--report: found " + report_ + "; expected a file, stdout carries results only");
+  WEIR_EXPECT(report_.empty() || report_ != plan_.output, usage,
+              "--report: found " + report_ + ", which is --output too; expected another file");
+  for (const std::string& path : graph_.paths) {
+    WEIR_EXPECT(plan_.output.empty() || path == "-" || path != plan_.output, usage,
+                "--output: found " + path + ", which is read; expected another file");
+  }
 }
 
 void RunCommand::say_start(Job& job, const RunRecord& run) const {

@@ -93,8 +93,9 @@ std::vector<NamedSource> named_sources(const AnyGraph& graph, const std::string&
   for (std::size_t i = 0; i + 1 < names.size(); ++i) {
     std::visit(
         [&](const auto& typed) {
-          typed.context().expect(ids[i].has_value(), ErrorCode::input,
-                                 name + ": " + io::shown(names[i]) + " is not a vertex of the graph");
+          typed.context().expect(
+              ids[i].has_value(), ErrorCode::input,
+              name + ": " + io::shown(names[i]) + " is not a vertex of the graph");
         },
         graph);
     sources.push_back({names[i], *ids[i]});
@@ -206,8 +207,9 @@ void prepare_outputs(Job& job, const PlanOptions& plan) {
   expect_writable(job, (std::filesystem::path(plan.output) / "result").string());
 }
 
-std::vector<PlannedRun> make_plan(Job&, const PlanOptions& plan, const LoadedGraph& loaded) {
+std::vector<PlannedRun> make_plan(Job& job, const PlanOptions& plan, const LoadedGraph& loaded) {
   std::vector<PlannedRun> runs;
+  std::set<std::string> outputs;
   const bool is_in_folder = is_folder(plan.output);
   for (const Algorithm* algorithm : find_algorithms(plan.algorithms)) {
     std::vector<NamedSource> sources;
@@ -234,6 +236,9 @@ std::vector<PlannedRun> make_plan(Job&, const PlanOptions& plan, const LoadedGra
       }
       run.output = is_in_folder ? (std::filesystem::path(plan.output) / (name + ".txt")).string()
                                 : plan.output;
+      job.context.expect(!is_in_folder || outputs.insert(run.output).second, ErrorCode::usage,
+                         "--each-source: found two sources whose results would both be " +
+                             io::shown(run.output) + "; expected different names");
     }
   }
   return runs;

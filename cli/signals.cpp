@@ -56,7 +56,12 @@ SignalWatch::SignalWatch(bool is_speaker) : is_speaker_(is_speaker) {
   struct sigaction action {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
-  for (const int signal : watched) ::sigaction(signal, &action, nullptr);
+  for (const int signal : watched) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    // What nohup or a shell ignores for its background jobs stays ignored.
+    if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+  }
   std::signal(SIGPIPE, SIG_IGN);
   watcher_ = std::thread([this] { watch(); });
 }
@@ -68,7 +73,11 @@ SignalWatch::~SignalWatch() {
   }
   wakes_.notify_one();
   watcher_.join();
-  for (const int signal : watched) std::signal(signal, SIG_DFL);
+  for (const int signal : watched) {
+    struct sigaction now {};
+    ::sigaction(signal, nullptr, &now);
+    if (now.sa_handler == handle) std::signal(signal, SIG_DFL);
+  }
   active_token = nullptr;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <weir/io/indexed_random.hpp>
 #include <weir/io/edge_sequence.hpp>
 #include <weir/io/format_reader.hpp>
+#include <weir/io/indexed_random.hpp>
 
 #include <algorithm>
 #include <random>

@@ -19,6 +19,12 @@
 
 namespace weir {
 
+/// A type whose bytes say what it holds: numbers, bitwise types without padding or floats inside,
+/// and what travels by `serialize`. Other values are digested after `transform`.
+template <class V>
+concept Digestible =
+    std::is_arithmetic_v<V> || !Bitwise<V> || std::has_unique_object_representations_v<V>;
+
 namespace detail {
 
 /// Keeps a vector<bool> from packing bits, which threads could not write side by side.
@@ -43,9 +49,6 @@ std::uint64_t hash_value(VertexId id, const V& value) {
   } else if constexpr (std::is_arithmetic_v<V>) {
     return hash_entry(id, bytes_of(value));
   } else {
-    static_assert(!Bitwise<V> || std::has_unique_object_representations_v<V>,
-                  "weir: a digest would hash padding or unordered floats; transform() the values to "
-                  "numbers, or give the type a serialize()");
     Bytes bytes;
     encode(std::span<const V>(&value, 1), bytes);
     return hash_entry(id, bytes);
@@ -105,7 +108,7 @@ class VertexValues {
     return all;
   }
   /// 64-bit digest of all (id, value bits); the sum of one hash per vertex. Collective.
-  std::uint64_t digest() const {
+  std::uint64_t digest() const requires Digestible<V> {
     std::uint64_t sum = 0;
     for_each([&](VertexId id, const V& value) { sum += detail::hash_value(id, value); });
     return all_fold(*context_, Sum<std::uint64_t>{}, sum);

@@ -102,8 +102,8 @@ class Context {
   }
 
   /// The exception being handled, as every rank is to see it: what all ranks threw together goes on
-  /// as it is; anything else fails the context and is thrown in the words that the others hear. Called
-  /// in a catch clause around a body that makes collective calls.
+  /// as it is; anything else fails the context and is thrown in the words that the others hear.
+  /// Called in a catch clause around a body that makes collective calls.
   [[noreturn]] void rethrow_for_all();
 
   /// Moves frames without waiting; long loops without a collective call may call it.
