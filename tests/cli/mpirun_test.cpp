@@ -51,7 +51,7 @@ TEST_F(MpirunTest, GivesTheSameFileAndDigest) {
 TEST_F(MpirunTest, EveryAlgorithmGivesTheDigestOfOneRank) {
   const std::string directed = "rmat:scale=6,edge_factor=4,seed=3,weights=9 --quiet --digest";
   const std::string grid = "grid:6x7 --quiet --digest";
-  for (const std::string line :
+  for (const std::string& line :
        {"run pagerank --weighted " + directed, "run bfs --source 1,5 " + directed,
         "run sssp --weighted --source 1 " + directed, "run wcc " + directed, "run cdlp " + directed,
         "run lcc " + directed, "run triangles " + directed, "run kcore " + directed,
