@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -23,24 +24,32 @@ enum class Cause {
   echo,           ///< Another rank's failure.
 };
 
+/// What the ranks threw. All of it is kept until every thread ended: an exception that one thread
+/// frees while another still reads it is fine for the C++ library, but not for the thread
+/// sanitizer, which does not see the library count.
 class FirstFailure {
  public:
   void offer(Cause cause, Rank rank, std::exception_ptr exception) {
     const std::lock_guard lock(mutex_);
-    if (exception_ && std::pair(cause_, rank_) <= std::pair(cause, rank)) return;
-    cause_ = cause;
-    rank_ = rank;
-    exception_ = std::move(exception);
+    offers_.push_back({cause, rank, std::move(exception)});
   }
+  /// After the threads were joined.
   void rethrow() {
-    if (exception_) std::rethrow_exception(exception_);
+    const auto first =
+        std::min_element(offers_.begin(), offers_.end(), [](const Offer& a, const Offer& b) {
+          return std::pair(a.cause, a.rank) < std::pair(b.cause, b.rank);
+        });
+    if (first != offers_.end()) std::rethrow_exception(first->exception);
   }
 
  private:
+  struct Offer {
+    Cause cause;
+    Rank rank;
+    std::exception_ptr exception;
+  };
   std::mutex mutex_;
-  Cause cause_ = Cause::own;
-  Rank rank_ = 0;
-  std::exception_ptr exception_;
+  std::vector<Offer> offers_;
 };
 
 /// The exception being handled, as the body of a rank left it behind.
