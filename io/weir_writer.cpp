@@ -151,8 +151,10 @@ void WeirWriter::commit() {
   to_positions();
   const std::uint64_t n = num_vertices_;
   const std::uint64_t m = edges_.size();
-  const bool is_dense =
-      !is_named_ && n > 0 && vertices_.back() - vertices_.front() == static_cast<VertexId>(n - 1);
+  const bool is_dense = !is_named_ && n > 0 &&
+                        static_cast<std::uint64_t>(vertices_.back()) -
+                                static_cast<std::uint64_t>(vertices_.front()) ==
+                            n - 1;
   WeirHeader header{};
   std::memcpy(header.magic, WeirHeader::right_magic, sizeof header.magic);
   header.version = WeirHeader::newest_version;
