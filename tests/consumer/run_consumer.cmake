@@ -24,7 +24,7 @@ if(WAY STREQUAL "find_package")
   execute_process(COMMAND pkg-config --define-variable=prefix=${prefix} --cflags --libs weir
     OUTPUT_VARIABLE flags OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(flags UNIX_COMMAND "${flags}")
-  run(${COMPILER} -std=c++20 "${project}/main.cpp" -o "${WORK}/consumer_pkg_config" ${flags}
+  run(${COMPILER} -std=c++20 "${WEIR_SOURCE}/tests/consumer/main.cpp" -o "${WORK}/consumer_pkg_config" ${flags}
     "-Wl,-rpath,${prefix}/${LIBDIR}")
   run("${WORK}/consumer_pkg_config")
 endif()
