@@ -20,6 +20,7 @@ Graph<E>::Graph(Context& context, ShardMap shards, Vertices vertices, Side<E> in
       shards_(std::move(shards)),
       vertices_(std::make_shared<const Vertices>(std::move(vertices))),
       is_directed_(is_directed) {
+  in_side.is_symmetric = !is_directed;
   sides_[0] = std::make_unique<Side<E>>(std::move(in_side));
   count();
 }
@@ -98,7 +99,9 @@ Side<E> Graph<E>::make_both_side() const {
   detail::route_to_sources<E>(*context_, shards_, own, in, [&](const Edge<E>& arc) {
     builder.place_second(*own.find(arc.source), arc.target, arc.value);
   });
-  return builder.finish(*context_, shards_, own);
+  Side<E> both = builder.finish(*context_, shards_, own);
+  both.is_symmetric = true;
+  return both;
 }
 
 template <class E>
@@ -206,6 +209,7 @@ AppliedChange Graph<E>::apply(TopologyChange<E> change) {
   for (const auto& arc : arcs)
     builder.place_first(*vertices.find(arc.target), arc.source, arc.value);
   Side<E> side = builder.finish(context, shards_, vertices);
+  side.is_symmetric = !is_directed_;
   vertices_ = std::make_shared<const Vertices>(std::move(vertices));
   sides_ = {};
   sides_[0] = std::make_unique<Side<E>>(std::move(side));

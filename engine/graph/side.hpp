@@ -57,7 +57,7 @@ struct Slots {
 Slots make_slots(Context& context, const ShardMap& shards, const Vertices& vertices,
                  std::span<const VertexId> neighbours);
 
-/// The same adjacency seen from the slots: which rows read a slot.
+/// The adjacency seen from the slots: which rows read a slot.
 template <class E>
 struct Transpose {
   std::vector<std::uint64_t> offsets;  ///< num_slots + 1
@@ -70,20 +70,50 @@ struct Transpose {
 /// A list ascends by slot, which is the heat order of its members; parallel arcs by value bits.
 template <class E>
 struct Side {
+  /// Every arc lies in the lists of both its ends: an undirected graph, or in- and out-lists
+  /// together. Then the list of an own vertex names its readers too.
+  bool is_symmetric = false;
   std::vector<std::uint64_t> offsets;  ///< num_rows + 1
   std::vector<std::uint64_t>
       splits;  ///< num_rows; where the out-list begins when both are here; else empty
   std::vector<Slot> neighbours;
   ArcValues<E> values;
   Slots slots;
-  Transpose<E> transpose;  ///< Empty until `make_transpose`.
+  /// Readers of the slots whose own list does not name them; empty until `make_transpose`.
+  Transpose<E> transpose;
 
   std::uint64_t first(Row row) const { return offsets[row]; }
   std::uint64_t last(Row row) const { return offsets[row + std::size_t{1}]; }
   /// End of the first list of a row: the in-list where both are here.
   std::uint64_t split(Row row) const { return splits.empty() ? last(row) : splits[row]; }
   std::uint64_t num_arcs() const { return neighbours.size(); }
-  void make_transpose();
+
+  /// Makes `for_each_reader` and `num_readers` possible.
+  void make_transpose(Context& context);
+  /// Calls f(row, value of the arc) for every own row that reads the slot, in no order.
+  template <class F>
+  void for_each_reader(Slot slot, const F& f) const {
+    if (is_symmetric && slots.rows[slot] != Slots::no_row) {
+      const Row source = slots.rows[slot];
+      for (std::uint64_t i = first(source); i < last(source); ++i) {
+        const Row reader = slots.rows[neighbours[i]];
+        if (reader != Slots::no_row) f(reader, values[i]);
+      }
+      return;
+    }
+    for (std::uint64_t i = transpose.offsets[slot]; i < transpose.offsets[slot + std::size_t{1}];
+         ++i)
+      f(transpose.rows[i], transpose.values[i]);
+  }
+  /// Arcs that `for_each_reader` looks at.
+  std::uint64_t num_readers(Slot slot) const {
+    if (is_symmetric && slots.rows[slot] != Slots::no_row)
+      return last(slots.rows[slot]) - first(slots.rows[slot]);
+    return transpose.offsets[slot + std::size_t{1}] - transpose.offsets[slot];
+  }
+
+ private:
+  bool has_transpose_ = false;
 };
 
 /// Fills a side: list lengths first, then arcs in any order.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <numeric>
@@ -13,22 +14,45 @@
 namespace weir {
 
 template <class E>
-void Side<E>::make_transpose() {
-  if (!transpose.offsets.empty()) return;
+void Side<E>::make_transpose(Context& context) {
+  if (has_transpose_) return;
+  has_transpose_ = true;
+  const bool has_ghosts = slots.size() > slots.of_rows.size();
+  if (is_symmetric && !has_ghosts) return;
+  const auto is_listed = [&](Slot slot) {
+    return !is_symmetric || slots.rows[slot] == Slots::no_row;
+  };
+  // Threads take runs of rows of about as many arcs each; the order of readers does not matter.
+  const std::size_t num_rows = offsets.size() - 1;
+  constexpr std::uint64_t arcs_per_run = std::uint64_t{1} << 16;
+  std::vector<std::size_t> cuts{0};
+  for (std::size_t row = 0; row < num_rows; ++row) {
+    if (offsets[row + 1] - offsets[cuts.back()] >= arcs_per_run) cuts.push_back(row + 1);
+  }
+  if (cuts.back() != num_rows) cuts.push_back(num_rows);
+  const auto for_each_arc = [&](const auto& f) {
+    context.parallel_for(cuts.size() - 1, [&](std::size_t run) {
+      for (std::size_t row = cuts[run]; row < cuts[run + 1]; ++row) {
+        for (std::uint64_t i = offsets[row]; i < offsets[row + 1]; ++i) {
+          if (is_listed(neighbours[i])) f(static_cast<Row>(row), i);
+        }
+      }
+    });
+  };
   std::vector<std::uint64_t> next(slots.size() + 1, 0);
-  for (const Slot slot : neighbours) ++next[slot + std::size_t{1}];
+  const auto advance = [&](std::size_t slot) {
+    return std::atomic_ref(next[slot]).fetch_add(1, std::memory_order_relaxed);
+  };
+  for_each_arc([&](Row, std::uint64_t i) { advance(neighbours[i] + std::size_t{1}); });
   std::partial_sum(next.begin(), next.end(), next.begin());
   transpose.offsets = next;
-  transpose.rows.resize(neighbours.size());
-  transpose.values.resize(neighbours.size());
-  const Row num_rows = static_cast<Row>(offsets.size() - 1);
-  for (Row row = 0; row < num_rows; ++row) {
-    for (std::uint64_t i = first(row); i < last(row); ++i) {
-      const std::uint64_t at = next[neighbours[i]]++;
-      transpose.rows[at] = row;
-      transpose.values.set(at, values[i]);
-    }
-  }
+  transpose.rows.resize(next.back());
+  transpose.values.resize(next.back());
+  for_each_arc([&](Row row, std::uint64_t i) {
+    const std::uint64_t at = advance(neighbours[i]);
+    transpose.rows[at] = row;
+    transpose.values.set(at, values[i]);
+  });
 }
 
 template <class E>

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,10 +24,25 @@
 #include <weir/engine/superstep/messages.hpp>
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/published.hpp>
+#include <weir/engine/superstep/pushed.hpp>
 #include <weir/engine/superstep/sends.hpp>
 #include <weir/engine/superstep/shard_work.hpp>
 
 namespace weir {
+
+namespace detail {
+
+/// The combiner of a program; something harmless where it has none.
+template <class P>
+struct CombinerOf {
+  using type = Any;
+};
+template <CombiningProgram P>
+struct CombinerOf<P> {
+  using type = typename P::Combiner;
+};
+
+}  // namespace detail
 
 /// What the master decided about the next superstep.
 struct Decision {
@@ -93,6 +109,10 @@ class CpuExecutor {
     for (const std::size_t s : touched_) work_[s].clear();
     touched_.clear();
     choose_rows(step, decision.wakes_all);
+    with_phase(phase_, [&](auto k) {
+      const bool visits_all = !frontier_.is_sparse() && !StickyProgram<Phase<k>>;
+      std::get<k>(channels_).write.begin(context_, visits_all);
+    });
   }
 
   /// Folds, computes and publishes for every active vertex.
@@ -137,14 +157,15 @@ class CpuExecutor {
   void commit(bool has_sends) {
     if (!has_sends) sent_.clear();
     delivered_.reset();
-    if (read_phase_ && (*read_phase_ != phase_ || !is_sticky()))
-      with_phase(*read_phase_, [&](auto k) { std::get<k>(channels_).read.clear(); });
+    if (read_phase_ && *read_phase_ != phase_)
+      with_phase(*read_phase_, [&](auto k) { std::get<k>(channels_).read.clear(context_); });
     with_phase(phase_, [&](auto k) {
       auto& channel = std::get<k>(channels_);
       if constexpr (StickyProgram<Phase<k>>) {
         keep_changed(channel.read, channel.write);
       } else {
-        std::swap(channel.read, channel.write);
+        channel.write.end_stale();
+        std::swap(channel.read, channel.write);  // what was read is emptied when it is written
       }
     });
     read_phase_ = phase_;
@@ -229,6 +250,7 @@ class CpuExecutor {
   std::size_t phase() const { return phase_; }
 
  private:
+  using Pushed = PushedMessages<typename detail::CombinerOf<First>::type>;
   template <std::size_t K>
   using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
 
@@ -262,11 +284,6 @@ class CpuExecutor {
       if (k == phase) f(k);
     });
   }
-  bool is_sticky() const {
-    bool sticky = false;
-    with_phase(phase_, [&](auto k) { sticky = StickyProgram<Phase<k>>; });
-    return sticky;
-  }
   template <class P>
   static constexpr Edges along_edges() {
     if constexpr (requires { P::along_edges; }) {
@@ -293,11 +310,11 @@ class CpuExecutor {
       auto& channel = std::get<k>(channels_);
       channel.side = &graph_.side_for(along_edges<P>());
       const Published blank = blank_of<P, Published>();
+      constexpr bool needs_blank = ScatteredMessages<P, E>::is_blank_identity;
       context_.agree([&] {
-        channel.read.resize(channel.side->slots.size(), blank);
-        channel.write.resize(channel.side->slots.size(), blank);
-        if (StickyProgram<P> || options_.direction == Direction::push)
-          channel.side->make_transpose();
+        channel.read.resize(channel.side->slots.size(), blank, needs_blank);
+        channel.write.resize(channel.side->slots.size(), blank, needs_blank);
+        if (options_.direction == Direction::push) channel.side->make_transpose(context_);
       });
     });
     if constexpr (ArcReadingProgram<First>) view_.out_side = &graph_.side_for(Edges::in);
@@ -310,6 +327,7 @@ class CpuExecutor {
     touched_.clear();
     sent_.clear();
     fresh_.clear();
+    is_fresh_.clear();
   }
 
   VertexInfo info(Row row) const {
@@ -343,90 +361,177 @@ class CpuExecutor {
   void choose_rows(Superstep step, bool wakes_all) {
     frontier_.begin();
     if (wakes_all) std::fill(halted_.begin(), halted_.end(), std::uint8_t{0});
-    if (wakes_all || delivered_) return frontier_.visit_all();
+    if (wakes_all || delivered_) return visit_all();
     if (step == 0) {
       if constexpr (StartingProgram<First>) {
         for (const VertexId id : std::get<0>(programs_).starts()) {
           if (const auto row = vertices().find(id)) frontier_.visit(*row);
         }
-        return frontier_.finish();
+        return frontier_.finish(0);
       }
-      return frontier_.visit_all();
+      return visit_all();
     }
-    bool is_dense = false;
-    with_phase(*read_phase_, [&](auto k) { is_dense = !collect_readers<k>(); });
-    if (is_dense) return frontier_.visit_all();
-    for (const Row row : unhalted_) frontier_.visit(row);
-    for (const Row row : sent_.rows()) frontier_.visit(row);
-    frontier_.finish();
-  }
-
-  /// Marks the rows that read what phase K published last, and pushes the messages to them where
-  /// the combiner is exact. False when visiting every row is cheaper.
-  template <std::size_t K>
-  bool collect_readers() {
-    using P = Phase<K>;
-    auto& channel = std::get<K>(channels_);
-    if constexpr (StickyProgram<P>) {
-      for (const Slot slot : fresh_) mark_readers(*channel.side, slot);
-      return true;
-    } else {
-      if (options_.direction == Direction::pull) return false;
-      if (options_.direction == Direction::push) channel.read.make_list();
-      if (!channel.read.is_listed()) return false;
-      channel.side->make_transpose();
-      const auto& offsets = channel.side->transpose.offsets;
-      std::uint64_t work = unhalted_.size() + sent_.rows().size();
-      for (const Slot slot : channel.read.listed())
-        work += offsets[slot + std::size_t{1}] - offsets[slot];
-      if (options_.direction == Direction::automatic &&
-          !frontier_.is_sparse_better(work, channel.side->num_arcs()))
-        return false;
-      if constexpr (combines_at_sender) {
-        push<K>();
+    with_phase(*read_phase_, [&](auto k) {
+      if constexpr (StickyProgram<Phase<k>>) {
+        visit_readers_of_fresh<k>();
       } else {
-        for (const Slot slot : channel.read.listed()) mark_readers(*channel.side, slot);
+        choose_readers<k>();
       }
-      return true;
-    }
+    });
   }
 
-  void mark_readers(const Side<E>& side, Slot slot) {
-    const auto& transpose = side.transpose;
-    for (std::uint64_t i = transpose.offsets[slot]; i < transpose.offsets[slot + std::size_t{1}];
-         ++i)
-      frontier_.visit(transpose.rows[i]);
+  void visit_all() {
+    std::uint64_t work = vertices().size();
+    if (read_phase_)
+      with_phase(*read_phase_, [&](auto k) { work += std::get<k>(channels_).side->num_arcs(); });
+    frontier_.visit_all(work);
+  }
+
+  /// Visits the rows that are awake or were sent a message, besides those gathered.
+  void finish_frontier(std::uint64_t work) {
+    for (const Row row : unhalted_rows()) frontier_.visit(row);
+    for (const Row row : sent_.rows()) frontier_.visit(row);
+    frontier_.finish(work);
+  }
+
+  /// Rows that stay awake; the list is made where the last superstep kept none.
+  const std::vector<Row>& unhalted_rows() {
+    if (unhalted_.size() != num_unhalted_) {
+      unhalted_.clear();
+      for (std::size_t row = 0; row < halted_.size(); ++row) {
+        if (!halted_[row]) unhalted_.push_back(static_cast<Row>(row));
+      }
+    }
+    return unhalted_;
+  }
+
+  /// Visits the rows that may be active: gathered from what phase K published last where that is
+  /// less work than looking at every row. Where the combiner is exact the messages come along.
+  template <std::size_t K>
+  void choose_readers() {
+    auto& channel = std::get<K>(channels_);
+    const Side<E>& side = *channel.side;
+    const auto is_worth_while = [&](std::uint64_t work) {
+      return options_.direction == Direction::push ||
+             frontier_.is_sparse_better(work, side.num_arcs());
+    };
+    std::uint64_t work = num_unhalted_ + sent_.rows().size();
+    if (options_.direction == Direction::pull) return visit_all();
+    if (!is_worth_while(work + channel.read.num_present())) return visit_all();
+    const std::vector<Slot>& slots = channel.read.listed();
+    if (!slots.empty()) channel.side->make_transpose(context_);
+    work += cut_by_readers(side, slots);
+    if (!is_worth_while(work)) return visit_all();
+    if constexpr (combines_at_sender) {
+      push<K>(slots, work);
+    } else {
+      visit_readers(side, slots, work);
+    }
+    finish_frontier(work);
+  }
+
+  /// Cuts a list of slots into pieces of about as many readers each; returns how many there are.
+  std::uint64_t cut_by_readers(const Side<E>& side, const std::vector<Slot>& slots) {
+    constexpr std::uint64_t readers_per_piece = 1 << 13;
+    std::uint64_t total = 0, in_piece = 0;
+    slot_cuts_.assign(1, 0);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      const std::uint64_t readers = side.num_readers(slots[i]);
+      total += readers;
+      in_piece += readers;
+      if (in_piece < readers_per_piece) continue;
+      slot_cuts_.push_back(i + 1);
+      in_piece = 0;
+    }
+    if (slot_cuts_.back() != slots.size()) slot_cuts_.push_back(slots.size());
+    return total;
+  }
+
+  /// Calls gather(slot, visited) for every slot of a list cut before, on this rank's threads where
+  /// that pays; gather appends the rows it marked to `visited`.
+  template <class F>
+  void for_each_piece(const std::vector<Slot>& slots, std::uint64_t work, const F& gather) {
+    const std::size_t num_pieces = slot_cuts_.size() - 1;
+    if (piece_rows_.size() < num_pieces) piece_rows_.resize(num_pieces);
+    const auto run_piece = [&](std::size_t piece) {
+      std::vector<Row>& visited = piece_rows_[piece];
+      visited.clear();
+      for (std::size_t i = slot_cuts_[piece]; i < slot_cuts_[piece + 1]; ++i)
+        gather(slots[i], visited);
+    };
+    if (work < Frontier::serial_work) {
+      for (std::size_t piece = 0; piece < num_pieces; ++piece) run_piece(piece);
+    } else {
+      context_.parallel_for(num_pieces, run_piece);
+    }
+    for (std::size_t piece = 0; piece < num_pieces; ++piece)
+      frontier_.visit_marked(piece_rows_[piece]);
+  }
+
+  void visit_readers(const Side<E>& side, const std::vector<Slot>& slots, std::uint64_t work) {
+    for_each_piece(slots, work, [&](Slot slot, std::vector<Row>& visited) {
+      side.for_each_reader(slot, [&](Row row, const E&) {
+        if (frontier_.mark(row)) visited.push_back(row);
+      });
+    });
   }
 
   template <std::size_t K>
-  void push() {
+  void push(const std::vector<Slot>& slots, std::uint64_t work) {
     using P = Phase<K>;
+    constexpr bool marks_each = WakesOnAnyMessageProgram<P> || !Pushed::is_concurrent;
     const auto messages = scattered_messages<K>();
-    const auto& side = messages.side();
-    const auto& transpose = side.transpose;
-    const typename First::Combiner combiner{};
-    if (pushed_.size() != vertices().size())
-      pushed_.assign(vertices().size(), {First::Combiner::identity()});
-    has_pushed_ = true;
-    for (const Slot slot : messages.buffer().listed()) {
-      const auto& published = messages.buffer()[slot];
-      const VertexId source = side.slots.ids[slot];
-      for (std::uint64_t i = transpose.offsets[slot]; i < transpose.offsets[slot + std::size_t{1}];
-           ++i) {
-        const Row row = transpose.rows[i];
+    const P& program = std::get<K>(programs_);
+    const Side<E>& side = *std::get<K>(channels_).side;
+    pushed_.begin(vertices().size());
+    std::mutex failing;
+    const auto gather = [&](Slot slot, std::vector<Row>& visited) {
+      side.for_each_reader(slot, [&](Row row, const E& value) {
         try {
           if constexpr (WantingProgram<P>) {
-            if (!std::get<K>(programs_).wants(values_[row].value)) continue;
+            if (!program.wants(values_[row].value)) return;
           }
-          auto& folded = pushed_[row].value;
-          folded = combiner(
-              folded, messages.along({source, vertices().id(row), transpose.values[i]}, published));
-          frontier_.visit(row);
+          const Message message = messages.over(slot, vertices().id(row), value);
+          if constexpr (marks_each) {
+            pushed_.add(row, message);
+            if (frontier_.mark(row)) visited.push_back(row);
+          } else {
+            if (pushed_.add_concurrently(row, message) && frontier_.mark(row))
+              visited.push_back(row);
+          }
         } catch (...) {
+          const std::lock_guard lock(failing);
           note_failure(summary_.failure, row);
         }
+      });
+    };
+    for_each_piece(slots, marks_each ? 0 : work, gather);
+  }
+
+  /// Sticky: visits the rows that are awake or read a value that changed in the last superstep.
+  template <std::size_t K>
+  void visit_readers_of_fresh() {
+    auto& channel = std::get<K>(channels_);
+    Side<E>& side = *channel.side;
+    if (fresh_.size() * 16 < side.slots.size()) {
+      side.make_transpose(context_);
+      const std::uint64_t work = cut_by_readers(side, fresh_);
+      if (frontier_.is_sparse_better(work, side.num_arcs())) {
+        visit_readers(side, fresh_, work);
+        return finish_frontier(work);
       }
     }
+    // Most rows find a fresh value among the first they read.
+    for_each_own_shard([&](ShardIndex shard) {
+      for (Row row = vertices().first_row(shard); row < vertices().first_row(shard + 1); ++row) {
+        bool is_visited = !halted_[row];
+        for (std::uint64_t i = side.first(row); i < side.last(row) && !is_visited; ++i)
+          is_visited = is_fresh_[side.neighbours[i]] != 0;
+        if (is_visited) frontier_.mark(row);
+      }
+    });
+    for (const Row row : sent_.rows()) frontier_.mark(row);
+    frontier_.visit_all_marked(side.num_arcs());
   }
 
   template <std::size_t K>
@@ -438,16 +543,16 @@ class CpuExecutor {
 
   /// The folded inbox of a row when combining.
   template <class Scattered>
-  Message folded(const Scattered* messages, Row row) {
+  [[gnu::always_inline]] inline Message folded(const Scattered* messages, Row row) {
     const typename First::Combiner combiner{};
     Message result = First::Combiner::identity();
     if (delivered_) return (*delivered_)[row].messages.front().value;
-    if (has_pushed_) {
-      result = pushed_[row].value;
-      pushed_[row].value = First::Combiner::identity();
+    if (pushed_.has_any()) {
+      result = pushed_.take(row);
     } else if (messages != nullptr) {
       result = messages->folded(combiner, row);
     }
+    if (sent_.empty()) return result;
     const auto sent = sent_.of(row);
     if (sent.empty()) return result;
     return combiner(result, fold(combiner, std::uint64_t{0}, sent.size(),
@@ -463,7 +568,7 @@ class CpuExecutor {
   template <class Scattered>
   void deliver_row(const Scattered& messages, Row row, DeliveredInbox& inbox) {
     if constexpr (is_combining) {
-      inbox.has_any = has_any_message(messages, row);
+      inbox.has_any = messages.has_any(row) || !sent_.of(row).empty();
       inbox.messages.push_back({folded(&messages, row)});
     } else {
       for (const Message& m :
@@ -475,8 +580,9 @@ class CpuExecutor {
   /// Sticky: what changed in any bit becomes readable and wakes its readers.
   template <class Published>
   void keep_changed(PublishedBuffer<Published>& read, PublishedBuffer<Published>& write) {
-    write.make_list();
+    for (const Slot slot : fresh_) is_fresh_[slot] = 0;
     fresh_.clear();
+    is_fresh_.resize(read.size());
     std::vector<Slot> first;
     for (const Slot slot : write.listed()) {
       if (!read.has(slot)) {
@@ -486,9 +592,10 @@ class CpuExecutor {
       }
       read.put(slot, write[slot]);
       fresh_.push_back(slot);
+      is_fresh_[slot] = 1;
     }
-    read.note(first);
-    write.clear();
+    read.note(std::span<const Slot>(first));
+    write.clear(context_);
   }
 
   template <class T>
@@ -506,57 +613,86 @@ class CpuExecutor {
   /// was.
   template <std::size_t S, std::size_t C>
   void run_phase() {
-    frontier_.for_each_shard(context_, [&](std::size_t s, auto&& rows) {
-      Work& work = work_[s];
-      rows([&](Row row) {
-        // After a failure only smaller vertices matter: the smallest that fails is told.
-        if (work.failure && work.failure->vertex < vertices().id(row)) return;
-        try {
-          compute_row<S, C>(work, row);
-        } catch (...) {
-          note_failure(work.failure, row);
-        }
-      });
+    frontier_.for_each_shard(
+        context_, [&](std::size_t s, const auto& rows) { compute_rows<S, C>(work_[s], rows); });
+    pushed_.end();
+  }
+
+  template <std::size_t S, std::size_t C, class Rows>
+  void compute_rows(Work& work, const Rows& rows) {
+    const auto messages = [&] {
+      if constexpr (S == num_phases) {
+        return nullptr;
+      } else {
+        return scattered_messages<S>();
+      }
+    }();
+    Tally tally;
+    rows([&](Row row) __attribute__((always_inline)) {
+      // After a failure only smaller vertices matter: the smallest that fails is told.
+      if (work.failure && work.failure->vertex < vertices().id(row)) return;
+      try {
+        compute_row<S, C>(work, tally, messages, row);
+      } catch (...) {
+        note_failure(work.failure, row);
+      }
     });
-    has_pushed_ = false;
+    work.num_computed = tally.num_computed;
+    work.num_messages += tally.num_messages;
+    work.num_unhalted = tally.num_unhalted;
+    work.num_scattered = tally.num_scattered;
   }
 
   /// Keeps the exception being handled unless one at a smaller vertex is known.
-  void note_failure(std::optional<Failure>& kept, Row row) {
+  [[gnu::noinline, gnu::cold]] void note_failure(std::optional<Failure>& kept, Row row) {
     Failure failure = current_failure(vertices().id(row), context_.rank());
     if (!kept || failure < *kept) kept = std::move(failure);
   }
 
-  template <std::size_t S, std::size_t C>
-  void compute_row(Work& work, Row row) {
+  /// Counts of a shard while its rows are computed.
+  struct Tally {
+    std::uint64_t num_computed = 0;
+    std::uint64_t num_messages = 0;
+    std::uint64_t num_unhalted = 0;
+    std::uint64_t num_scattered = 0;
+  };
+
+  /// The inner loop: inlined, so that what the rows share stays in registers.
+  template <std::size_t S, std::size_t C, class Scattered>
+  [[gnu::always_inline]] inline void compute_row(Work& work, Tally& tally,
+                                                 const Scattered& messages, Row row) {
     using P = Phase<C>;
     const P& program = std::get<C>(programs_);
-    const auto compute = [&](const auto& inbox, bool has_message) {
+    bool has_scattered = false;
+    const auto compute = [&](const auto& inbox, bool has_message) __attribute__((always_inline)) {
       if (halted_[row] && !has_message) return;
       CpuHandle<First, E> handle(view_, work, row, values_[row].value);
       program.compute(handle, inbox);
-      ++work.num_computed;
+      ++tally.num_computed;
       halted_[row] = handle.is_halted() ? 1 : 0;
-      if (!handle.is_halted()) work.unhalted.push_back(row);
-      if (handle.has_scattered()) publish<C>(work, row);
+      if (!handle.is_halted()) {
+        ++tally.num_unhalted;
+        if (frontier_.is_listed()) work.unhalted.push_back(row);
+      }
+      has_scattered = handle.has_scattered();
     };
     if constexpr (is_combining) {
       Message message = First::Combiner::identity();
       bool any = false;
+      bool is_wanted = true;
       if constexpr (S == num_phases) {
         message = folded<ScatteredMessages<First, E>>(nullptr, row);
       } else {
-        if constexpr (WantingProgram<Phase<S>>) {
-          if (!delivered_ && !std::get<S>(programs_).wants(values_[row].value)) {
-            return compute(Inbox<Message>(message, true), false);
-          }
+        if constexpr (WantingProgram<Phase<S>>)
+          is_wanted = delivered_ || std::get<S>(programs_).wants(values_[row].value);
+        if (is_wanted) {
+          message = folded(&messages, row);
+          if constexpr (WakesOnAnyMessageProgram<P>)
+            any = delivered_ ? (*delivered_)[row].has_any
+                             : messages.has_any(row) || !sent_.of(row).empty();
         }
-        const auto messages = scattered_messages<S>();
-        message = folded(&messages, row);
-        if constexpr (WakesOnAnyMessageProgram<P>)
-          any = delivered_ ? (*delivered_)[row].has_any : has_any_message(messages, row);
       }
-      any = any || !is_identity(message);
+      any = any || (is_wanted && !is_identity(message));
       compute(Inbox<Message>(message, !any), any);
     } else if (delivered_) {
       const MessageView<First, E> inbox(nullptr, row, (*delivered_)[row].messages);
@@ -564,63 +700,69 @@ class CpuExecutor {
     } else if constexpr (S == num_phases) {
       compute(std::span<const Message>(), false);
     } else {
-      const auto messages = scattered_messages<S>();
       const MessageView<Phase<S>, E> inbox(&messages, row, sent_.of(row));
       // A sticky row is visited because something it reads changed, or because it is awake.
       compute(inbox, !inbox.empty());
     }
-  }
-
-  template <class Scattered>
-  bool has_any_message(const Scattered& messages, Row row) const {
-    for (std::uint64_t i = messages.side().first(row); i < messages.side().last(row); ++i) {
-      if (messages.has(i)) return true;
-    }
-    return !sent_.of(row).empty();
+    auto& out = std::get<C>(channels_).write;
+    if (!has_scattered && !out.is_stale()) return;
+    const Slot slot = std::get<C>(channels_).side->slots.of_rows[row];
+    if (!has_scattered) return out.drop(slot);
+    publish<C>(tally, row, slot);
+    if (frontier_.is_listed()) work.scattered.push_back(slot);
   }
 
   template <std::size_t C>
-  void publish(Work& work, Row row) {
+  [[gnu::always_inline]] inline void publish(Tally& tally, Row row, Slot slot) {
     using P = Phase<C>;
-    auto& channel = std::get<C>(channels_);
-    const Slot slot = channel.side->slots.of_rows[row];
+    auto& out = std::get<C>(channels_).write;
     const Value& value = values_[row].value;
     if constexpr (requires { std::get<C>(programs_).publish(value, info(row)); }) {
       auto published = std::get<C>(programs_).publish(value, info(row));
       detail::refuse_nan<P>(published);
-      channel.write.put(slot, std::move(published));
+      out.put(slot, std::move(published));
     } else {
       detail::refuse_nan<P>(value);
-      channel.write.put(slot, value);
+      out.put(slot, value);
     }
-    work.scattered.push_back(slot);
+    ++tally.num_scattered;
     switch (along_edges<P>()) {
-      case Edges::out: work.num_messages += vertices().out_degree(row); break;
-      case Edges::in: work.num_messages += vertices().in_degree(row); break;
+      case Edges::out: tally.num_messages += vertices().out_degree(row); break;
+      case Edges::in: tally.num_messages += vertices().in_degree(row); break;
       case Edges::both:
-        work.num_messages += vertices().out_degree(row);
-        if (graph_.is_directed()) work.num_messages += vertices().in_degree(row);
+        tally.num_messages += vertices().out_degree(row);
+        if (graph_.is_directed()) tally.num_messages += vertices().in_degree(row);
     }
   }
 
   /// Shard results to rank results, in shard order.
   void gather_work() {
     touched_ = frontier_.visited_shards();
+    const bool is_listed = frontier_.is_listed();
     unhalted_.clear();
     sends_.clear();
     for (const std::size_t s : touched_) {
       Work& work = work_[s];
       summary_.num_computed += work.num_computed;
       summary_.num_messages += work.num_messages;
-      summary_.num_scattered += work.scattered.size();
-      summary_.num_unhalted += work.unhalted.size();
+      summary_.num_scattered += work.num_scattered;
+      summary_.num_unhalted += work.num_unhalted;
       unhalted_.insert(unhalted_.end(), work.unhalted.begin(), work.unhalted.end());
       std::move(work.sends.begin(), work.sends.end(), std::back_inserter(sends_));
       if (work.failure && (!summary_.failure || *work.failure < *summary_.failure))
         summary_.failure = work.failure;
-      with_phase(phase_, [&](auto k) { std::get<k>(channels_).write.note(work.scattered); });
+      if (is_listed) {
+        with_phase(phase_, [&](auto k) {
+          std::get<k>(channels_).write.note(std::span<const Slot>(work.scattered));
+        });
+      }
       if constexpr (MutatingProgram<First>) gather_mutations(work.mutations);
     }
+    if (!is_listed) {
+      with_phase(phase_,
+                 [&](auto k) { std::get<k>(channels_).write.note(summary_.num_scattered); });
+    }
+    num_unhalted_ = summary_.num_unhalted;
     summary_.num_sent = sends_.size();
     if constexpr (combines_at_sender) combine_at_sender(typename First::Combiner{}, sends_);
     summary_.num_mutations = mutations_.size();
@@ -687,12 +829,15 @@ class CpuExecutor {
   std::vector<detail::Cell<Value>> values_;  // by row
   std::vector<std::uint8_t> halted_;         // by row
   Frontier frontier_;
-  std::vector<Work> work_;                     // by own shard
-  std::vector<std::size_t> touched_;           // own shards visited in this superstep
-  std::vector<Row> unhalted_;                  // rows that stay awake
-  std::vector<Slot> fresh_;                    // sticky: slots published in the last superstep
-  std::vector<detail::Cell<Message>> pushed_;  // by row; the identity but for rows pushed to
-  bool has_pushed_ = false;
+  std::vector<Work> work_;                    // by own shard
+  std::vector<std::size_t> touched_;          // own shards visited in this superstep
+  std::uint64_t num_unhalted_ = 0;            // own rows that stay awake
+  std::vector<Row> unhalted_;                 // they, unless the last superstep kept no list
+  std::vector<Slot> fresh_;                   // sticky: slots that changed in the last superstep
+  std::vector<std::uint8_t> is_fresh_;        // the same by slot
+  std::vector<std::size_t> slot_cuts_;        // pieces of a list of slots
+  std::vector<std::vector<Row>> piece_rows_;  // rows visited because of them
+  Pushed pushed_;
   SentInbox<Message> sent_;
   std::vector<SentMessage<Message>> sends_;
   Mutations<Value, E> mutations_;

@@ -28,8 +28,10 @@ constexpr std::uint64_t fold_lanes = 4;
 
 /// One block of at most 1,024 positions: four lanes left to right, then (l0 + l2) + (l1 + l3).
 template <Monoid M, class Item>
-typename M::value_type fold_block(const M& monoid, std::uint64_t begin, std::uint64_t end,
-                                  const Item& item) {
+[[gnu::always_inline]] inline typename M::value_type fold_block(const M& monoid,
+                                                                std::uint64_t begin,
+                                                                std::uint64_t end,
+                                                                const Item& item) {
   using T = typename M::value_type;
   T lane0 = M::identity(), lane1 = lane0, lane2 = lane0, lane3 = lane0;
   std::uint64_t i = begin;

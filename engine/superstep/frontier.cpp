@@ -11,7 +11,7 @@ void Frontier::bind(const Vertices& vertices) {
   rows_.clear();
   shards_.clear();
   cuts_.clear();
-  is_sparse_ = false;
+  way_ = Way::all;
 }
 
 void Frontier::begin() {
@@ -19,15 +19,28 @@ void Frontier::begin() {
   rows_.clear();
   shards_.clear();
   cuts_.clear();
-  is_sparse_ = true;
+  is_serial_ = false;
+  way_ = Way::listed;
 }
 
-void Frontier::visit_all() {
-  begin();
-  is_sparse_ = false;
+void Frontier::visit_all_shards() {
   for (std::size_t shard = 0; shard < vertices_->shards().size(); ++shard) {
     if (first_row(shard) < first_row(shard + 1)) shards_.push_back(shard);
   }
+}
+
+void Frontier::visit_all(std::uint64_t work) {
+  begin();
+  way_ = Way::all;
+  is_serial_ = work < serial_work;
+  visit_all_shards();
+}
+
+void Frontier::visit_all_marked(std::uint64_t work) {
+  rows_.clear();
+  way_ = Way::marked;
+  is_serial_ = work + is_marked_.size() / 8 < serial_work;
+  visit_all_shards();
 }
 
 std::size_t Frontier::shard_of(Row row) const {
@@ -40,15 +53,11 @@ std::size_t Frontier::shard_of(Row row) const {
   return low;
 }
 
-void Frontier::finish() {
-  if (rows_.size() > is_marked_.size() / 16) {
-    rows_.clear();
-    for (Row row = 0; row < is_marked_.size(); ++row) {
-      if (is_marked_[row]) rows_.push_back(row);
-    }
-  } else {
-    std::sort(rows_.begin(), rows_.end());
-  }
+void Frontier::finish(std::uint64_t work) {
+  // Sorting a row costs as much as looking at the marks of some 500.
+  if (rows_.size() > is_marked_.size() / 512 + 64) return visit_all_marked(work);
+  is_serial_ = work < serial_work;
+  std::sort(rows_.begin(), rows_.end());
   for (std::size_t k = 0; k < rows_.size();) {
     const std::size_t shard = shard_of(rows_[k]);
     shards_.push_back(shard);

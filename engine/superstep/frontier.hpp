@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <atomic>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <vector>
 
 #include <weir/engine/graph/vertices.hpp>
 #include <weir/engine/runtime/context.hpp>
+#include <weir/engine/superstep/marks.hpp>
 
 namespace weir {
 
-/// The rows a superstep visits: all of them, or a set gathered row by row. Either way shard by
-/// shard and ascending inside a shard.
+/// The rows a superstep visits: all of them, those marked, or a list. Always shard by shard and
+/// ascending inside a shard, so that nothing depends on which it is.
 class Frontier {
  public:
-  /// A sparse superstep of fewer rows runs on the calling thread: waking a worker costs more. Their
-  /// arcs are not counted.
-  static constexpr std::uint64_t serial_rows = 2048;
+  /// A superstep that touches less runs on the calling thread: waking a worker costs more.
+  static constexpr std::uint64_t serial_work = 1 << 14;
 
   void bind(const Vertices& vertices);
 
@@ -27,17 +29,31 @@ class Frontier {
     is_marked_[row] = 1;
     rows_.push_back(row);
   }
-  /// Ends gathering: sorts the rows and cuts them by shard.
-  void finish();
-  /// Visits every row.
-  void visit_all();
+  /// Marks a row, from any thread; true for the first to do so. The rows are handed to
+  /// `visit_marked` afterwards, or all by `visit_all_marked`.
+  bool mark(Row row) {
+    const std::atomic_ref is_marked(is_marked_[row]);
+    return is_marked.load(std::memory_order_relaxed) == 0 &&
+           is_marked.exchange(1, std::memory_order_relaxed) == 0;
+  }
+  /// Takes rows that were marked.
+  void visit_marked(std::span<const Row> rows) {
+    rows_.insert(rows_.end(), rows.begin(), rows.end());
+  }
+  /// Ends gathering. `work`: arcs and rows that visiting will touch, roughly.
+  void finish(std::uint64_t work);
+  /// Ends gathering: visits every row. `work`: as above.
+  void visit_all(std::uint64_t work);
+  /// Ends gathering: visits the rows that were marked, however many. `work`: as above.
+  void visit_all_marked(std::uint64_t work);
 
-  bool is_sparse() const { return is_sparse_; }
+  bool is_sparse() const { return way_ != Way::all; }
+  bool is_listed() const { return way_ == Way::listed; }
   /// Whether touching `work` rows and arcs one by one beats streaming through all of them.
   bool is_sparse_better(std::uint64_t work, std::uint64_t num_arcs) const {
     return work < (num_arcs + is_marked_.size()) / 16;
   }
-  /// Own shards (0 is the rank's first) that hold a visited row, ascending.
+  /// Own shards (0 is the rank's first) that may hold a visited row, ascending.
   const std::vector<std::size_t>& visited_shards() const { return shards_; }
 
   /// Calls body(shard, rows) for every visited shard on the context's threads; rows(f) calls f(row)
@@ -46,15 +62,25 @@ class Frontier {
   void for_each_shard(Context& context, const F& body) {
     const auto visit_shard = [&](std::size_t i) {
       const std::size_t shard = shards_[i];
-      body(shard, [&](const auto& f) {
-        if (is_sparse_) {
-          for (std::size_t k = cuts_[i]; k < cuts_[i + 1]; ++k) f(rows_[k]);
-        } else {
-          for (Row row = first_row(shard); row < first_row(shard + 1); ++row) f(row);
-        }
-      });
+      body(
+          shard, [&](const auto& f) __attribute__((always_inline)) {
+            if (way_ == Way::listed) {
+              for (std::size_t k = cuts_[i]; k < cuts_[i + 1]; ++k) f(rows_[k]);
+              return;
+            }
+            const Row begin = first_row(shard);
+            const Row end = first_row(shard + 1);
+            if (way_ == Way::all) {
+              for (Row row = begin; row < end; ++row) f(row);
+            } else {
+              const std::span<std::uint8_t> marks =
+                  std::span(is_marked_).subspan(begin, end - begin);
+              for_each_set(marks, [&](std::size_t k) { f(begin + static_cast<Row>(k)); });
+              std::fill(marks.begin(), marks.end(), std::uint8_t{0});
+            }
+          });
     };
-    if (is_sparse_ && rows_.size() < serial_rows) {
+    if (is_serial_) {
       for (std::size_t i = 0; i < shards_.size(); ++i) visit_shard(i);
     } else {
       context.parallel_for(shards_.size(), visit_shard);
@@ -62,17 +88,21 @@ class Frontier {
   }
 
  private:
+  enum class Way { all, marked, listed };
+
   Row first_row(std::size_t shard) const {
     return vertices_->first_row(vertices_->shards().begin + static_cast<ShardIndex>(shard));
   }
   std::size_t shard_of(Row row) const;
+  void visit_all_shards();
 
   const Vertices* vertices_ = nullptr;
-  std::vector<std::uint8_t> is_marked_;  // by row; only rows_ are marked
+  std::vector<std::uint8_t> is_marked_;  // by row; outside a step of marked rows only rows_ are
   std::vector<Row> rows_;
   std::vector<std::size_t> shards_;
   std::vector<std::size_t> cuts_;  // rows of visited shard i: [cuts_[i], cuts_[i + 1])
-  bool is_sparse_ = false;
+  Way way_ = Way::all;
+  bool is_serial_ = false;
 };
 
 }  // namespace weir

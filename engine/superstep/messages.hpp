@@ -34,16 +34,46 @@ class ScatteredMessages {
   using Program = P;
   using Message = typename P::Message;
 
+  /// Absent slots hold the identity where the published value is the message: no test per arc.
+  static constexpr bool is_blank_identity = [] {
+    if constexpr (CombiningProgram<P>) {
+      return !AlongProgram<P, E> && std::is_same_v<PublishedOf<P>, Message> &&
+             !FirstDecidesProgram<P>;
+    } else {
+      return false;
+    }
+  }();
+
   ScatteredMessages(const P& program, const Side<E>& side,
                     const PublishedBuffer<PublishedOf<P>>& buffer, const Vertices& vertices)
-      : program_(&program), side_(&side), buffer_(&buffer), vertices_(&vertices) {}
+      : program_(&program),
+        side_(&side),
+        vertices_(&vertices),
+        offsets_(side.offsets.data()),
+        splits_(side.splits.empty() ? nullptr : side.splits.data()),
+        neighbours_(side.neighbours.data()),
+        published_(buffer.values()),
+        presence_(buffer.presence()),
+        is_full_(buffer.is_full()),
+        is_empty_(buffer.num_present() == 0) {}
 
-  bool has(std::uint64_t position) const { return buffer_->has(side_->neighbours[position]); }
+  std::uint64_t first(Row row) const { return offsets_[row]; }
+  std::uint64_t last(Row row) const { return offsets_[row + std::size_t{1}]; }
+  bool has(std::uint64_t position) const { return presence_[neighbours_[position]] != 0; }
 
   /// The message at a position of the list of `target`; the source is present.
   Message at(std::uint64_t position, VertexId target) const {
-    const Slot slot = side_->neighbours[position];
-    return along({side_->slots.ids[slot], target, side_->values[position]}, (*buffer_)[slot]);
+    const Slot slot = neighbours_[position];
+    if constexpr (AlongProgram<P, E>) {
+      return along({side_->slots.ids[slot], target, side_->values[position]},
+                   published_[slot].value);
+    } else {
+      return static_cast<Message>(published_[slot].value);
+    }
+  }
+  /// The message of a present slot over one arc.
+  Message over(Slot slot, VertexId target, const E& value) const {
+    return along({side_->slots.ids[slot], target, value}, published_[slot].value);
   }
 
   Message along(const Arc<E>& arc, const PublishedOf<P>& published) const {
@@ -59,17 +89,22 @@ class ScatteredMessages {
   /// The fold of a row's messages (docs/semantics.md, part 4): of each list, then of both.
   template <Monoid C>
   Message folded(const C& combiner, Row row) const {
-    const std::uint64_t first = side_->first(row);
-    const std::uint64_t split = side_->split(row);
-    const std::uint64_t last = side_->last(row);
-    const Message in = folded(combiner, row, first, split);
-    return split == last && side_->splits.empty()
-               ? in
-               : combiner(in, folded(combiner, row, split, last));
+    if (is_empty_) return C::identity();
+    if (splits_ == nullptr) return folded(combiner, row, first(row), last(row));
+    const std::uint64_t split = splits_[row];
+    const Message in = folded(combiner, row, first(row), split);
+    return combiner(in, folded(combiner, row, split, last(row)));
+  }
+  /// Whether a row has any message, also one equal to the identity.
+  bool has_any(Row row) const {
+    for (std::uint64_t i = first(row); i < last(row); ++i) {
+      if (has(i)) return true;
+    }
+    return false;
   }
 
-  const Side<E>& side() const { return *side_; }
-  const PublishedBuffer<PublishedOf<P>>& buffer() const { return *buffer_; }
+  bool is_empty() const { return is_empty_; }
+
   VertexId id(Row row) const { return vertices_->id(row); }
 
  private:
@@ -81,20 +116,27 @@ class ScatteredMessages {
         if (has(i)) return at(i, target);
       }
       return C::identity();
-    }
-    // Absent slots hold the identity where the published value is the message: no test per arc.
-    constexpr bool is_blank_identity =
-        !AlongProgram<P, E> && std::is_same_v<PublishedOf<P>, Message>;
-    if (is_blank_identity || buffer_->is_full())
+    } else if constexpr (is_blank_identity) {
       return fold(combiner, begin, end, [&](std::uint64_t i) { return at(i, target); });
-    return fold(combiner, begin, end,
-                [&](std::uint64_t i) { return has(i) ? at(i, target) : C::identity(); });
+    } else {
+      if (is_full_)
+        return fold(combiner, begin, end, [&](std::uint64_t i) { return at(i, target); });
+      return fold(combiner, begin, end,
+                  [&](std::uint64_t i) { return has(i) ? at(i, target) : C::identity(); });
+    }
   }
 
   const P* program_;
   const Side<E>* side_;
-  const PublishedBuffer<PublishedOf<P>>* buffer_;
   const Vertices* vertices_;
+  // Read per arc: copies, so that stores of the loop around do not force them to be read again.
+  const std::uint64_t* offsets_;
+  const std::uint64_t* splits_;
+  const Slot* neighbours_;
+  const detail::Cell<PublishedOf<P>>* published_;
+  const std::uint8_t* presence_;
+  bool is_full_;
+  bool is_empty_;
 };
 
 /// The inbox of a program without a combiner: first the scattered messages in list order, then the
@@ -108,9 +150,9 @@ class MessageView {
   MessageView(const ScatteredMessages<P, E>* scattered, Row row,
               std::span<const detail::Cell<Message>> sent)
       : scattered_(scattered), sent_(sent) {
-    if (scattered_ == nullptr) return;
-    first_ = scattered_->side().first(row);
-    last_ = scattered_->side().last(row);
+    if (scattered_ == nullptr || scattered_->is_empty()) return;
+    first_ = scattered_->first(row);
+    last_ = scattered_->last(row);
     target_ = scattered_->id(row);
     first_ = next_present(first_);
   }

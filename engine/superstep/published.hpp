@@ -3,6 +3,12 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <new>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include <weir/engine/graph/side.hpp>
@@ -10,29 +16,38 @@
 #include <weir/engine/model/monoid.hpp>
 #include <weir/engine/runtime/codec.hpp>
 #include <weir/engine/runtime/context.hpp>
+#include <weir/engine/superstep/marks.hpp>
 
 namespace weir {
 
 /// What sources published in one superstep, by slot: own vertices and ghosts alike.
 ///
-/// Invariant: an absent slot holds `blank`. While `is_listed`, `listed` names the present slots.
+/// Invariants: while `needs_blank`, an absent slot holds the blank; while `is_listed`, `listed`
+/// names the present slots. A buffer begun for a superstep that visits every row keeps what it held
+/// (`is_stale`): each own row is put or dropped anew, ghosts by the exchange.
 template <class Published>
 class PublishedBuffer {
  public:
-  void resize(std::size_t num_slots, const Published& blank) {
+  /// `needs_blank`: absent slots are read without asking `has`.
+  void resize(std::size_t num_slots, const Published& blank, bool needs_blank) {
     blank_ = blank;
+    needs_blank_ = needs_blank || !std::is_trivially_copyable_v<Published>;
     values_.assign(num_slots, {blank});
     present_.assign(num_slots, 0);
     listed_.clear();
     is_listed_ = true;
+    is_stale_ = false;
     num_present_ = 0;
   }
 
   const Published& operator[](Slot slot) const { return values_[slot].value; }
   bool has(Slot slot) const { return present_[slot] != 0; }
+  const detail::Cell<Published>* values() const { return values_.data(); }
+  const std::uint8_t* presence() const { return present_.data(); }
+  std::size_t size() const { return values_.size(); }
+  std::uint64_t num_present() const { return num_present_; }
   bool is_full() const { return num_present_ == values_.size(); }
-  /// Present slots; meaningful while `is_listed`.
-  const std::vector<Slot>& listed() const { return listed_; }
+  bool is_stale() const { return is_stale_; }
   bool is_listed() const { return is_listed_; }
 
   /// Writes without counting; slots are distinct, so threads may write side by side.
@@ -40,8 +55,14 @@ class PublishedBuffer {
     values_[slot].value = std::move(value);
     present_[slot] = 1;
   }
+  /// The slot holds nothing; a stale one is emptied.
+  void drop(Slot slot) {
+    if (!present_[slot]) return;
+    present_[slot] = 0;
+    if (needs_blank_) values_[slot].value = blank_;
+  }
   /// Counts what was put: slots by list, or only how many once a list does not pay.
-  void note(const std::vector<Slot>& slots) {
+  void note(std::span<const Slot> slots) {
     num_present_ += slots.size();
     if (!is_listed_) return;
     if (listed_.size() + slots.size() > values_.size() / 4 + 64) {
@@ -51,27 +72,51 @@ class PublishedBuffer {
       listed_.insert(listed_.end(), slots.begin(), slots.end());
     }
   }
-  /// Makes the list again where it was given up.
-  void make_list() {
-    if (is_listed_) return;
-    for (Slot slot = 0; slot < present_.size(); ++slot) {
-      if (present_[slot]) listed_.push_back(slot);
-    }
+  void note(std::uint64_t num_slots) {
+    if (num_slots == 0) return;
+    num_present_ += num_slots;
+    is_listed_ = false;
+    listed_.clear();
+  }
+  /// The present slots; the list is made where it was given up.
+  const std::vector<Slot>& listed() {
+    if (is_listed_) return listed_;
+    for_each_set(present_, [&](std::size_t slot) { listed_.push_back(static_cast<Slot>(slot)); });
     is_listed_ = true;
+    return listed_;
   }
 
-  void clear() {
-    if (is_listed_) {
-      for (const Slot slot : listed_) {
-        values_[slot].value = blank_;
-        present_[slot] = 0;
-      }
+  /// Readies the buffer for a superstep: empty, or stale where every own row is visited.
+  void begin(Context& context, bool visits_all) {
+    if (visits_all && !is_listed_) {
+      is_stale_ = true;
+      listed_.clear();
+      num_present_ = 0;
+      return;
+    }
+    clear(context);
+  }
+  /// What was stale has been replaced.
+  void end_stale() { is_stale_ = false; }
+
+  void clear(Context& context) {
+    if (is_listed_ && !is_stale_) {
+      for (const Slot slot : listed_) drop(slot);
     } else {
-      std::fill(values_.begin(), values_.end(), detail::Cell<Published>{blank_});
-      std::fill(present_.begin(), present_.end(), std::uint8_t{0});
+      constexpr std::size_t piece = std::size_t{1} << 16;
+      const std::size_t num_pieces = (values_.size() + piece - 1) / piece;
+      context.parallel_for(num_pieces, [&](std::size_t i) {
+        const auto begin = static_cast<std::ptrdiff_t>(i * piece);
+        const auto end = static_cast<std::ptrdiff_t>(std::min(values_.size(), (i + 1) * piece));
+        if (needs_blank_)
+          std::fill(values_.begin() + begin, values_.begin() + end,
+                    detail::Cell<Published>{blank_});
+        std::fill(present_.begin() + begin, present_.begin() + end, std::uint8_t{0});
+      });
     }
     listed_.clear();
     is_listed_ = true;
+    is_stale_ = false;
     num_present_ = 0;
   }
 
@@ -80,7 +125,9 @@ class PublishedBuffer {
   std::vector<std::uint8_t> present_;
   std::vector<Slot> listed_;
   Published blank_{};
+  bool needs_blank_ = true;
   bool is_listed_ = true;
+  bool is_stale_ = false;
   std::uint64_t num_present_ = 0;
 };
 
@@ -89,68 +136,133 @@ namespace detail {
 /// How the present positions of a link are told.
 enum class Density : std::uint8_t { all, bitmap, list };
 
+/// Positions of a link whose slots are present, ascending; not called when all are.
+template <class Published>
+std::vector<std::uint32_t> present_positions(PublishedBuffer<Published>& buffer,
+                                             const GhostLink& link) {
+  std::vector<std::uint32_t> positions;
+  // A few present slots are looked up in the link; many are met by walking it.
+  if (buffer.is_listed() && buffer.num_present() < link.sent.size() / 32) {
+    for (const Slot slot : buffer.listed()) {
+      const auto at = std::lower_bound(link.sent.begin(), link.sent.end(), slot);
+      if (at != link.sent.end() && *at == slot)
+        positions.push_back(static_cast<std::uint32_t>(at - link.sent.begin()));
+    }
+    std::sort(positions.begin(), positions.end());
+  } else {
+    for (std::uint32_t i = 0; i < link.sent.size(); ++i) {
+      if (buffer.has(link.sent[i])) positions.push_back(i);
+    }
+  }
+  return positions;
+}
+
+/// Appends `count` values, as `encode` would: the i-th is value_at(i).
+template <class Published, class At>
+void append_values(Context& context, std::size_t count, const At& value_at, Bytes& bytes) {
+  using Record = Wire<Published>;
+  if constexpr (Bitwise<Record>) {
+    append_plain(bytes, std::uint64_t{count});
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + count * sizeof(Record));
+    constexpr std::size_t piece = std::size_t{1} << 14;
+    context.parallel_for((count + piece - 1) / piece, [&](std::size_t p) {
+      for (std::size_t i = p * piece; i < std::min(count, (p + 1) * piece); ++i) {
+        const Record record = value_at(i);
+        std::memcpy(bytes.data() + begin + i * sizeof(Record), &record, sizeof(Record));
+      }
+    });
+  } else {
+    std::vector<Record> values;
+    values.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) values.push_back(value_at(i));
+    encode(std::span<const Record>(values), bytes);
+  }
+}
+
+/// Reads what `append_values` wrote and calls put(i, value) in order.
+template <class Published, class Put>
+void take_values(BytesView& in, std::size_t count, const Put& put) {
+  using Record = Wire<Published>;
+  const std::string_view mismatch = "a ghost frame has a wrong number of values";
+  if constexpr (Bitwise<Record>) {
+    WEIR_EXPECT(in.take<std::uint64_t>() == count, internal, std::string(mismatch));
+    const auto bytes = in.take_bytes(count * sizeof(Record));
+    for (std::size_t i = 0; i < count; ++i) {
+      alignas(Record) std::byte storage[sizeof(Record)];
+      std::memcpy(storage, bytes.data() + i * sizeof(Record), sizeof(Record));
+      put(i, *std::launder(reinterpret_cast<const Record*>(storage)));
+    }
+  } else {
+    std::vector<Record> values;
+    values.reserve(count);
+    decode(in, values);
+    WEIR_EXPECT(values.size() == count, internal, std::string(mismatch));
+    for (std::size_t i = 0; i < count; ++i) put(i, std::move(values[i]));
+  }
+}
+
 /// The values a link's peer reads, in the order both remember: all of them, or a bitmap or list of
 /// positions first, whichever is smallest. Empty when there are none.
 template <class Published>
-Bytes pack_link(const PublishedBuffer<Published>& buffer, const GhostLink& link,
+Bytes pack_link(Context& context, PublishedBuffer<Published>& buffer, const GhostLink& link,
                 std::uint64_t& num_values) {
-  std::vector<std::uint32_t> positions;
-  std::vector<Wire<Published>> values;
-  for (std::uint32_t i = 0; i < link.sent.size(); ++i) {
-    if (!buffer.has(link.sent[i])) continue;
-    positions.push_back(i);
-    values.push_back(buffer[link.sent[i]]);
-  }
-  num_values += values.size();
   Bytes bytes;
-  if (values.empty()) return bytes;
-  const std::size_t bitmap_bytes = (link.sent.size() + 7) / 8;
-  if (values.size() == link.sent.size()) {
+  const auto append = [&](std::size_t count, const auto& slot_at) {
+    num_values += count;
+    append_values<Published>(
+        context, count, [&](std::size_t i) -> Wire<Published> { return buffer[slot_at(i)]; },
+        bytes);
+  };
+  const auto append_all = [&] {
     append_plain(bytes, Density::all);
-  } else if (bitmap_bytes < positions.size() * sizeof(std::uint32_t)) {
+    append(link.sent.size(), [&](std::size_t i) { return link.sent[i]; });
+    return bytes;
+  };
+  if (buffer.num_present() >= link.sent.size() &&
+      std::all_of(link.sent.begin(), link.sent.end(), [&](Slot s) { return buffer.has(s); }))
+    return append_all();
+  const std::vector<std::uint32_t> positions = present_positions(buffer, link);
+  if (positions.empty()) return bytes;
+  const std::size_t bitmap_bytes = (link.sent.size() + 7) / 8;
+  if (bitmap_bytes < positions.size() * sizeof(std::uint32_t)) {
     append_plain(bytes, Density::bitmap);
-    std::vector<std::uint8_t> bitmap(bitmap_bytes);
-    for (const std::uint32_t i : positions)
-      bitmap[i / 8] |= static_cast<std::uint8_t>(1U << (i % 8));
-    const auto raw = std::as_bytes(std::span(bitmap));
-    bytes.insert(bytes.end(), raw.begin(), raw.end());
+    const std::size_t begin = bytes.size();
+    bytes.resize(begin + bitmap_bytes);
+    for (const std::uint32_t i : positions) bytes[begin + i / 8] |= std::byte{1} << (i % 8);
   } else {
     append_plain(bytes, Density::list);
     encode(std::span<const std::uint32_t>(positions), bytes);
   }
-  encode(std::span<const Wire<Published>>(values), bytes);
+  append(positions.size(), [&](std::size_t i) { return link.sent[positions[i]]; });
   return bytes;
 }
 
-/// Puts what `pack_link` packed on the other side.
+/// Puts what `pack_link` packed on the other side; a stale link is replaced whole.
 template <class Published>
 void unpack_link(std::span<const std::byte> bytes, const GhostLink& link,
                  PublishedBuffer<Published>& buffer, std::uint64_t& num_values) {
   BytesView in(bytes);
-  std::vector<Slot> slots;
-  switch (in.take<Density>()) {
-    case Density::all: slots = link.received; break;
-    case Density::bitmap: {
-      const auto bitmap = in.take_bytes((link.received.size() + 7) / 8);
-      for (std::size_t i = 0; i < link.received.size(); ++i) {
-        if ((std::to_integer<unsigned>(bitmap[i / 8]) >> (i % 8) & 1U) != 0)
-          slots.push_back(link.received[i]);
-      }
-      break;
-    }
-    case Density::list: {
-      std::vector<std::uint32_t> positions;
-      decode(in, positions);
-      for (const std::uint32_t i : positions) slots.push_back(link.received.at(i));
-      break;
-    }
+  const auto density = in.take<Density>();
+  std::vector<Slot> some;
+  if (density != Density::all && buffer.is_stale()) {
+    for (const Slot slot : link.received) buffer.drop(slot);
   }
-  std::vector<Wire<Published>> values;
-  values.reserve(slots.size());
-  decode(in, values);
-  WEIR_EXPECT(values.size() == slots.size(), internal,
-              "a ghost frame has a wrong number of values");
-  for (std::size_t i = 0; i < slots.size(); ++i) buffer.put(slots[i], std::move(values[i]));
+  if (density == Density::bitmap) {
+    const auto bitmap = in.take_bytes((link.received.size() + 7) / 8);
+    for (std::size_t i = 0; i < link.received.size(); ++i) {
+      if ((std::to_integer<unsigned>(bitmap[i / 8]) >> (i % 8) & 1U) != 0)
+        some.push_back(link.received[i]);
+    }
+  } else if (density == Density::list) {
+    std::vector<std::uint32_t> positions;
+    decode(in, positions);
+    for (const std::uint32_t i : positions) some.push_back(link.received.at(i));
+  }
+  const std::span<const Slot> slots(density == Density::all ? link.received : some);
+  take_values<Published>(in, slots.size(), [&](std::size_t i, Wire<Published> value) {
+    buffer.put(slots[i], std::move(value));
+  });
   buffer.note(slots);
   num_values += slots.size();
 }
@@ -173,13 +285,19 @@ void exchange_published(Context& context, const Slots& slots, PublishedBuffer<Pu
   Exchange exchange(context, "published values", std::move(destinations), std::move(sources));
   for (const auto& link : slots.links) {
     if (link.sent.empty()) continue;
-    Bytes bytes = detail::pack_link(buffer, link, num_sent);
+    Bytes bytes = detail::pack_link(context, buffer, link, num_sent);
     if (!bytes.empty()) exchange.send(link.peer, std::move(bytes));
   }
   exchange.close([&](const Batch& batch) {
-    detail::unpack_link(batch.bytes, *by_rank[static_cast<std::size_t>(batch.source)], buffer,
-                        num_received);
+    auto& link = by_rank[static_cast<std::size_t>(batch.source)];
+    detail::unpack_link(batch.bytes, *link, buffer, num_received);
+    link = nullptr;
   });
+  if (!buffer.is_stale()) return;
+  for (const GhostLink* const link : by_rank) {  // peers that sent nothing
+    if (link == nullptr) continue;
+    for (const Slot slot : link->received) buffer.drop(slot);
+  }
 }
 
 }  // namespace weir

@@ -28,6 +28,7 @@ struct SentMessage {
 template <class M>
 class SentInbox {
  public:
+  bool empty() const { return rows_.empty(); }
   const std::vector<Row>& rows() const { return rows_; }
   /// Messages of one row.
   std::span<const detail::Cell<M>> of(Row row) const {

@@ -28,23 +28,25 @@ struct Mutations {
 /// All that computing one shard in one superstep produces besides values and published values. One
 /// thread writes it; attempts at a shard are byte-identical.
 template <class P, class E>
-struct ShardWork {
+struct alignas(64) ShardWork {
   typename AggregatorsOf<P>::Values aggregates = AggregatorsOf<P>::identity();
-  std::vector<Row> unhalted;    ///< rows that computed and did not vote to halt, ascending
-  std::vector<Slot> scattered;  ///< slots of rows that scattered
-  std::vector<SentMessage<typename P::Message>> sends;
-  Mutations<typename P::Value, E> mutations;
   std::uint64_t num_computed = 0;
   std::uint64_t num_messages = 0;
+  std::uint64_t num_unhalted = 0;   ///< rows that computed and did not vote to halt
+  std::uint64_t num_scattered = 0;  ///< rows that scattered
+  std::vector<Row> unhalted;        ///< they, ascending; kept in a listed superstep alone
+  std::vector<Slot> scattered;      ///< their slots; kept in a listed superstep alone
+  std::vector<SentMessage<typename P::Message>> sends;
+  Mutations<typename P::Value, E> mutations;
   std::optional<Failure> failure;
 
   void clear() {
     aggregates = AggregatorsOf<P>::identity();
+    num_computed = num_messages = num_unhalted = num_scattered = 0;
     unhalted.clear();
     scattered.clear();
     sends.clear();
-    mutations = {};
-    num_computed = num_messages = 0;
+    if constexpr (MutatingProgram<P>) mutations = {};
     failure.reset();
   }
 };
