@@ -35,13 +35,14 @@ struct AlgorithmOptions {
   RunOptions run{};
 };
 
+/// Appends a vertex id to a text as its reader knows the vertex: in decimal, or by name.
+using AppendId = std::function<void(VertexId, std::string&)>;
+
 /// Values of any type as text, with what is said about the run.
 struct AlgorithmResult {
   std::shared_ptr<const Vertices> vertices;
-  /// Appends the value of an own row as text.
-  std::function<void(Row, std::string&)> append_value;
-  /// Set when the values are vertex ids, so that names can take their place.
-  std::function<VertexId(Row)> id_value;
+  /// Appends the value of an own row as text; every vertex id in it goes through the AppendId.
+  std::function<void(Row, const AppendId&, std::string&)> append_value;
   std::uint64_t digest = 0;
   RunReport report;
   /// Present where the algorithm iterates towards a tolerance.
@@ -65,7 +66,7 @@ std::span<const Algorithm> all_algorithms();
 /// The one of this name, or null.
 const Algorithm* find_algorithm(std::string_view name);
 
-/// Whether a value that is a vertex id should be shown as its name.
+/// What values of the type VertexId are; `vertex_ids` are shown as names where there are names.
 enum class Values { numbers, vertex_ids };
 
 /// Makes the text form of values. Collective (the digest).
@@ -75,13 +76,12 @@ AlgorithmResult make_result(const VertexValues<V>& values, RunReport report,
   AlgorithmResult result;
   result.vertices = values.vertices();
   const auto shared = std::make_shared<const VertexValues<V>>(values);
-  result.append_value = [shared](Row row, std::string& text) {
+  result.append_value = [shared, kind](Row row, const AppendId& append_id, std::string& text) {
+    if constexpr (std::is_same_v<V, VertexId>) {
+      if (kind == Values::vertex_ids) return append_id(shared->by_row(row), text);
+    }
     io::append_number(text, shared->by_row(row));
   };
-  if constexpr (std::is_same_v<V, VertexId>) {
-    if (kind == Values::vertex_ids)
-      result.id_value = [shared](Row row) { return shared->by_row(row); };
-  }
   result.digest = values.digest();
   result.report = std::move(report);
   return result;

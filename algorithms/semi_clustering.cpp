@@ -21,14 +21,14 @@ RunResult<std::vector<SemiCluster>> run_semi_clustering(const Graph<E>& graph,
 }
 
 void append_clusters(std::string& text, const std::vector<SemiCluster>& clusters,
-                     double boundary_factor) {
+                     double boundary_factor, const AppendId& append_id) {
   for (std::size_t i = 0; i < clusters.size(); ++i) {
     if (i > 0) text += ' ';
     io::append_number(text, clusters[i].score(boundary_factor));
     char separator = ':';
     for (const VertexId member : clusters[i].members) {
       text += separator;
-      io::append_number(text, member);
+      append_id(member, text);
       separator = ',';
     }
   }
@@ -54,9 +54,9 @@ constinit const Algorithm semi_clustering_algorithm{
         auto [values, report] = semi_clustering(typed, own);
         AlgorithmResult result;
         result.vertices = values.vertices();
-        result.append_value = [values = values, factor = own.boundary_factor](Row row,
-                                                                              std::string& text) {
-          append_clusters(text, values.by_row(row), factor);
+        result.append_value = [values = values, factor = own.boundary_factor](
+                                  Row row, const AppendId& append_id, std::string& text) {
+          append_clusters(text, values.by_row(row), factor, append_id);
         };
         result.digest = values.digest();
         result.report = std::move(report);

@@ -32,39 +32,61 @@ constexpr std::size_t task_rows = std::size_t{1} << 13;
 /// The lines of one rank's vertices.
 class Lines {
  public:
-  /// Collective where values are ids and ids have names.
+  /// Collective where ids have names.
   Lines(const AnyGraph& graph, const AlgorithmResult& result)
       : result_(result), rows_(result.vertices->rows_by_id()) {
-    with_any(graph, [&](const auto& typed) {
-      names_ = typed.names();
-      if (!names_ || !result.id_value) return;
-      std::vector<VertexId> ids;
-      ids.reserve(rows_.size());
-      for (const Row row : rows_) ids.push_back(result.id_value(row));
-      values_ = FetchedNames::fetch(typed, std::move(ids));
-    });
+    std::visit(
+        [&](const auto& typed) {
+          names_ = typed.names();
+          if (names_) value_names_ = FetchedNames::fetch(typed, ids_in_values(typed.context()));
+        },
+        graph);
+    append_id_ = [this](VertexId id, std::string& text) {
+      const std::string_view name = value_names_ ? value_names_->find(id) : "";
+      if (name.empty()) return io::append_number(text, id);
+      text += name;
+    };
   }
+  Lines(const Lines&) = delete;
+  Lines& operator=(const Lines&) = delete;
 
   std::size_t num_rows() const { return rows_.size(); }
 
   /// Text of the rows [begin, end) in order of id, put together by this rank's threads.
   std::string text(Context& context, std::size_t begin, std::size_t end) const {
-    const std::size_t num_tasks = (end - begin + task_rows - 1) / task_rows;
-    std::vector<std::string> parts(num_tasks);
-    context.parallel_for(num_tasks, [&](std::size_t task) {
-      const std::size_t first = begin + task * task_rows;
-      const std::size_t last = std::min(first + task_rows, end);
-      for (std::size_t i = first; i < last; ++i) append_line(rows_[i], parts[task]);
-    });
+    const auto parts = in_tasks<std::string>(
+        context, begin, end,
+        [&](std::string& text, std::size_t i) { append_line(rows_[i], text); });
     std::string whole;
     for (const std::string& part : parts) whole += part;
     return whole;
   }
 
  private:
-  template <class F>
-  static void with_any(const AnyGraph& graph, const F& f) {
-    std::visit(f, graph);
+  /// Calls add(part, i) for each i in [begin, end), on this rank's threads; returns the parts.
+  template <class Part, class F>
+  static std::vector<Part> in_tasks(Context& context, std::size_t begin, std::size_t end,
+                                    const F& add) {
+    std::vector<Part> parts((end - begin + task_rows - 1) / task_rows);
+    context.parallel_for(parts.size(), [&](std::size_t task) {
+      const std::size_t first = begin + task * task_rows;
+      const std::size_t last = std::min(first + task_rows, end);
+      for (std::size_t i = first; i < last; ++i) add(parts[task], i);
+    });
+    return parts;
+  }
+
+  /// Every id that a value of this rank holds; found out by writing the values to nowhere.
+  std::vector<VertexId> ids_in_values(Context& context) const {
+    using Ids = std::vector<VertexId>;
+    const auto parts = in_tasks<Ids>(context, 0, rows_.size(), [&](Ids& ids, std::size_t i) {
+      std::string text;
+      const auto keep = [&](VertexId id, std::string&) { ids.push_back(id); };
+      result_.append_value(rows_[i], keep, text);
+    });
+    Ids all;
+    for (const Ids& part : parts) all.insert(all.end(), part.begin(), part.end());
+    return all;
   }
 
   void append_line(Row row, std::string& text) const {
@@ -75,19 +97,15 @@ class Lines {
       io::append_number(text, id);
     }
     text += ' ';
-    const std::string_view name = values_ ? values_->find(result_.id_value(row)) : "";
-    if (name.empty()) {
-      result_.append_value(row, text);
-    } else {
-      text += name;
-    }
+    result_.append_value(row, append_id_, text);
     text += '\n';
   }
 
   const AlgorithmResult& result_;
   std::span<const Row> rows_;
   std::shared_ptr<const VertexNames> names_;
-  std::optional<FetchedNames> values_;
+  std::optional<FetchedNames> value_names_;
+  AppendId append_id_;
 };
 
 /// Root's end: keeps the first failure and takes pieces without effect from then on, so that the

@@ -112,6 +112,9 @@ TEST(SemiClustering, options_out_of_range_are_refused) {
 }
 
 TEST(SemiClustering, as_text_each_cluster_is_its_score_and_its_members) {
+  const AppendId append_id = [](VertexId id, std::string& text) {
+    text += 'v' + std::to_string(id);
+  };
   Context context;
   const TestGraph edge{"edge", {5}, {{1, 2, 3}}, false};
   const AnyGraph graph = engine_graph<double>(context, edge);
@@ -119,9 +122,9 @@ TEST(SemiClustering, as_text_each_cluster_is_its_score_and_its_members) {
   std::vector<std::string> lines;
   for (const Row row : result.vertices->rows_by_id()) {
     lines.push_back(std::to_string(result.vertices->id(row)) + ' ');
-    result.append_value(row, lines.back());
+    result.append_value(row, append_id, lines.back());
   }
-  EXPECT_EQ(lines, (std::vector<std::string>{"1 3:1,2 1:1", "2 3:1,2 1:2", "5 1:5"}));
+  EXPECT_EQ(lines, (std::vector<std::string>{"1 3:v1,v2 1:v1", "2 3:v1,v2 1:v2", "5 1:v5"}));
 }
 
 }  // namespace

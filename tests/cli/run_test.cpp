@@ -162,6 +162,16 @@ TEST_F(RunTest, ParentsAreNamesWhereThereIsOne) {
   EXPECT_TRUE(run.out.starts_with("a a\nb a\nc b\nd ")) << run.out;
 }
 
+TEST_F(RunTest, MembersOfClustersAreNames) {
+  write("g.txt", "a b\nd d\n");
+  for (const char* ranks : {"1", "2", "3"}) {
+    const auto run = weir(
+        std::string("run clustering g.txt --undirected --ids string --output - --ranks ") + ranks);
+    ASSERT_EQ(run.code, 0) << run.err;
+    EXPECT_EQ(run.out, "a 1:a 1:a,b\nb 1:a,b 1:b\nd 1:d\n");
+  }
+}
+
 // D14
 TEST_F(RunTest, VertexListAndUnknownVertices) {
   write("x.v", "1\n2\n8\n");
