@@ -93,14 +93,14 @@ AlgorithmResult with_graph(const AnyGraph& graph, const F& f) {
   return std::visit([&](const auto& typed) { return f(typed); }, graph);
 }
 
-/// Error{input} unless every id is a vertex of the graph. Collective; `what` names the role.
+/// Error{input} unless every id is a vertex of the graph. Collective; `role` begins its text.
 template <class E>
-void require_vertices(const Graph<E>& graph, std::span<const VertexId> ids, std::string_view what) {
+void require_vertices(const Graph<E>& graph, std::span<const VertexId> ids, std::string_view role) {
   for (const VertexId id : ids) {
     const bool is_here = graph.vertices()->find(id).has_value();
     graph.context().expect(
         all_fold(graph.context(), Any{}, is_here), ErrorCode::input,
-        std::string(what) + " " + std::to_string(id) + " is not a vertex of the graph");
+        std::string(role) + " vertex " + std::to_string(id) + " is not in the graph");
   }
 }
 

@@ -1,21 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/algorithms/pagerank.hpp>
 
+#include <weir/algorithms/edge_values.hpp>
+
 namespace weir {
 
 namespace {
-
-template <class E>
-void refuse_negative_weights(const Graph<E>& graph) {
-  const Side<E>& side = graph.side_for(Edges::out);
-  graph.context().agree([&] {
-    for (std::uint64_t i = 0; i < side.num_arcs(); ++i) {
-      WEIR_EXPECT(
-          side.values[i] >= 0, input,
-          "found an edge of negative weight; weighted pagerank expects weights of 0 or more");
-    }
-  });
-}
 
 template <class E>
 RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& options) {
@@ -25,7 +15,7 @@ RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& opt
                          "pagerank: damping must lie in [0, 1]");
   graph.context().expect(!options.tolerance || *options.tolerance >= 0, ErrorCode::usage,
                          "pagerank: tolerance must be 0 or more");
-  require_vertices(graph, options.teleport, "teleport vertex");
+  require_vertices(graph, options.teleport, "teleport");
   std::vector<VertexId> teleport = options.teleport;
   std::sort(teleport.begin(), teleport.end());
   teleport.erase(std::unique(teleport.begin(), teleport.end()), teleport.end());
@@ -38,7 +28,7 @@ RunResult<double> run_pagerank(const Graph<E>& graph, const PageRankOptions& opt
   };
   if constexpr (!std::is_same_v<E, NoValue>) {
     if (options.is_weighted) {
-      refuse_negative_weights(graph);
+      require_non_negative(graph, "pagerank");
       auto [values, report] = run_program(PageRankProgram<true>{});
       return {values.transform([](const auto& value) { return value.rank; }), std::move(report)};
     }

@@ -1,45 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/algorithms/shortest_paths.hpp>
 
-#include <cmath>
-#include <string>
+#include <weir/algorithms/edge_values.hpp>
 
 namespace weir {
 
 namespace {
-
-/// The fault of an edge value, or null.
-const char* fault_of(double length) {
-  if (!std::isfinite(length)) return "a weight that is not finite";
-  return length < 0 ? "a negative weight" : nullptr;
-}
-
-void refuse_unusable_lengths(const Graph<NoValue>&) {}
-void refuse_unusable_lengths(const Graph<double>& graph) {
-  const Side<double>& side = graph.side_for(Edges::out);
-  const Vertices& vertices = *graph.vertices();
-  graph.context().agree([&] {
-    for (Row row = 0; row < vertices.size(); ++row) {
-      for (std::uint64_t i = side.first(row); i < side.last(row); ++i) {
-        const double length = side.values[i];
-        const char* const fault = fault_of(length);
-        if (fault == nullptr) continue;
-        std::string text = std::string("sssp: found ") + fault + ", ";
-        io::append_number(text, length);
-        text += ", on the edge from " + std::to_string(side.slots.ids[side.neighbours[i]]) +
-                " to " + std::to_string(vertices.id(row)) + "; expected weights of 0 or more";
-        throw Error(ErrorCode::input, text);
-      }
-    }
-  });
-}
 
 template <class E>
 std::vector<VertexId> checked_sources(const Graph<E>& graph, const ShortestPathsOptions& options) {
   graph.context().expect(!options.sources.empty(), ErrorCode::usage,
                          "sssp: expected at least one source vertex");
   require_vertices(graph, options.sources, "source");
-  refuse_unusable_lengths(graph);
+  require_non_negative(graph, "sssp");
   std::vector<VertexId> sources = options.sources;
   std::sort(sources.begin(), sources.end());
   return sources;

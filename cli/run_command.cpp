@@ -7,6 +7,7 @@
 
 #include <weir/cli/command.hpp>
 #include <weir/cli/load_graph.hpp>
+#include <weir/cli/named_errors.hpp>
 #include <weir/cli/report.hpp>
 #include <weir/cli/result_writer.hpp>
 #include <weir/cli/run_plan.hpp>
@@ -32,6 +33,15 @@ std::string short_seconds(double seconds) {
 
 std::string plural(std::uint64_t count, const std::string& noun, const char* ending = "s") {
   return std::to_string(count) + ' ' + noun + (count == 1 ? "" : ending);
+}
+
+AlgorithmResult run_algorithm(const Algorithm& algorithm, const AnyGraph& graph,
+                              const AlgorithmOptions& options) {
+  try {
+    return algorithm.run(graph, options);
+  } catch (const Error& error) {
+    throw_with_names(graph, error);
+  }
 }
 
 class RunCommand final : public Command {
@@ -157,7 +167,7 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
                          (step.num_computed == 1 ? "ex" : ""));
   };
   const auto before = Clock::now();
-  AlgorithmResult result = planned.algorithm->run(loaded.graph, options);
+  AlgorithmResult result = run_algorithm(*planned.algorithm, loaded.graph, options);
   record.prepare_seconds = std::max(0.0, seconds_since(before) - result.report.seconds);
   if (job.is_root()) job.console.end_progress();
   const auto start = Clock::now();

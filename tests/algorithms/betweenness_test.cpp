@@ -101,7 +101,7 @@ TEST(Betweenness, sums_to_the_inner_vertices_of_shortest_paths) {
 
 TEST(Betweenness, a_source_must_be_in_the_graph) {
   const TestGraph path{"path", {}, edges_of({{1, 2}, {2, 3}})};
-  expect_error<NoValue>(path, ErrorCode::input, "source 4 is not a vertex of the graph",
+  expect_error<NoValue>(path, ErrorCode::input, "source vertex 4 is not in the graph",
                         from({1, 4}));
 }
 

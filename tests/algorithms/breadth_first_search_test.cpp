@@ -102,10 +102,13 @@ TEST(BreadthFirstSearch, TakesTheNearestOfSeveralSources) {  // D65
 
 TEST(BreadthFirstSearch, RefusesASourceThatIsNoVertex) {  // D64
   const TestGraph graph{"ids from 1", {}, edges_of({{1, 2}, {2, 3}})};
-  expect_error<NoValue>(graph, ErrorCode::input, "source 0 is not a vertex", levels_from({0}));
-  expect_error<NoValue>(graph, ErrorCode::input, "source 99 is not a vertex", levels_from({1, 99}));
-  expect_error<NoValue>(graph, ErrorCode::input, "source 99 is not a vertex", tree_from({99}));
-  expect_error<NoValue>({"empty", {}, {}}, ErrorCode::input, "source 0", levels_from({0}));
+  expect_error<NoValue>(graph, ErrorCode::input, "source vertex 0 is not in the graph",
+                        levels_from({0}));
+  expect_error<NoValue>(graph, ErrorCode::input, "source vertex 99 is not in the graph",
+                        levels_from({1, 99}));
+  expect_error<NoValue>(graph, ErrorCode::input, "source vertex 99 is not in the graph",
+                        tree_from({99}));
+  expect_error<NoValue>({"empty", {}, {}}, ErrorCode::input, "source vertex 0", levels_from({0}));
   expect_error<NoValue>(graph, ErrorCode::usage, "source", levels_from({}));
 }
 

@@ -155,7 +155,7 @@ TEST(ShortestPaths, RefusesNegativeWeights) {  // D61, D62
   expect_error<double>(whole, ErrorCode::input, "negative weight", distances_from({1}));
   expect_error<double>(whole, ErrorCode::input, "negative weight", tree_from({1}));
   const TestGraph fraction{"D62", {}, {{1, 2, 1.5}, {1, 3, 1}, {2, 3, -0.25}}};
-  expect_error<double>(fraction, ErrorCode::input, "-0.25, on the edge from 2 to 3",
+  expect_error<double>(fraction, ErrorCode::input, "-0.25, on the edge from vertex 2 to vertex 3",
                        distances_from({1}));
   // Also where no source comes near.
   expect_error<double>(whole, ErrorCode::input, "negative weight", distances_from({3}));
@@ -170,9 +170,11 @@ TEST(ShortestPaths, RefusesWeightsThatAreNotFinite) {  // D60, in a graph that w
 
 TEST(ShortestPaths, RefusesASourceThatIsNoVertex) {  // D64
   const TestGraph graph{"ids from 1", {}, {{1, 2, 1}, {2, 3, 1}}};
-  expect_error<double>(graph, ErrorCode::input, "source 0 is not a vertex", distances_from({0}));
-  expect_error<double>(graph, ErrorCode::input, "source 99 is not a vertex", tree_from({99}));
-  expect_error<double>({"empty", {}, {}}, ErrorCode::input, "source 0", distances_from({0}));
+  expect_error<double>(graph, ErrorCode::input, "source vertex 0 is not in the graph",
+                       distances_from({0}));
+  expect_error<double>(graph, ErrorCode::input, "source vertex 99 is not in the graph",
+                       tree_from({99}));
+  expect_error<double>({"empty", {}, {}}, ErrorCode::input, "source vertex 0", distances_from({0}));
   expect_error<double>(graph, ErrorCode::usage, "source", distances_from({}));
 }
 

@@ -172,6 +172,25 @@ TEST_F(RunTest, MembersOfClustersAreNames) {
   }
 }
 
+TEST_F(RunTest, ErrorsOfAlgorithmsNameVertices) {
+  write("odd.txt", "zoe ann\nann bob\nbob zoe\n");
+  write("mixed.txt", "zoe ann\nann bob\n");
+  write("weights.txt", "zoe ann 2\nann bob -1\n");
+  ASSERT_EQ(weir("convert weights.txt weights.weir --ids string --weighted").code, 0);
+  const auto expect_error = [&](const std::string& line, const std::string& text) {
+    for (const char* ranks : {"1", "2", "3"}) {
+      const auto run = weir("run " + line + " --ids string --log-level warning --ranks " + ranks);
+      EXPECT_EQ(run.code, 3) << run.err;
+      EXPECT_TRUE(has(run.err, text)) << line << '\n' << run.err;
+      EXPECT_EQ(std::count(run.err.begin(), run.err.end(), '\n'), 1) << run.err;
+    }
+  };
+  expect_error("matching odd.txt --undirected", "superstep 3, vertex \"ann\": found a cycle");
+  expect_error("matching mixed.txt", "vertex \"ann\": found edges in and out");
+  expect_error("sssp weights.weir --weighted --source zoe",
+               "-1, on the edge from vertex \"ann\" to vertex \"bob\"");
+}
+
 // D14
 TEST_F(RunTest, VertexListAndUnknownVertices) {
   write("x.v", "1\n2\n8\n");
