@@ -51,6 +51,9 @@ struct AlgorithmResult {
   std::vector<std::pair<std::string, std::string>> facts;
 };
 
+/// Which edge values an algorithm takes.
+enum class EdgeValues { any, non_negative };
+
 /// One ready-made algorithm.
 struct Algorithm {
   std::string_view name;
@@ -59,6 +62,7 @@ struct Algorithm {
   bool needs_sources = false;
   /// Runs on every rank. Collective.
   AlgorithmResult (*run)(const AnyGraph&, const AlgorithmOptions&) = nullptr;
+  EdgeValues edge_values = EdgeValues::any;
 };
 
 /// All ready-made algorithms, one line each in programs.cpp.

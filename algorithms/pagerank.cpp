@@ -50,7 +50,8 @@ RunResult<double> pagerank(const Graph<double>& graph, const PageRankOptions& op
 constinit const Algorithm pagerank_algorithm{
     "pagerank",
     "importance by random walks; --iterations, --tolerance, --damping, --source to personalise",
-    false, [](const AnyGraph& graph, const AlgorithmOptions& options) {
+    false,
+    [](const AnyGraph& graph, const AlgorithmOptions& options) {
       return with_graph(graph, [&]<class E>(const Graph<E>& typed) {
         PageRankOptions own{.tolerance = options.tolerance,
                             .damping = options.damping,
@@ -67,6 +68,7 @@ constinit const Algorithm pagerank_algorithm{
         if (options.tolerance) result.has_converged = has_converged;
         return result;
       });
-    }};
+    },
+    EdgeValues::non_negative};
 
 }  // namespace weir

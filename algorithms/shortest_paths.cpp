@@ -52,7 +52,8 @@ RunResult<PathNode> shortest_path_tree(const Graph<double>& graph,
 
 constinit const Algorithm shortest_paths_algorithm{
     "sssp", "least sum of edge values from the nearest source; --source, --weighted, --parents",
-    true, [](const AnyGraph& graph, const AlgorithmOptions& options) {
+    true,
+    [](const AnyGraph& graph, const AlgorithmOptions& options) {
       const ShortestPathsOptions own{options.sources, options.run};
       return with_graph(graph, [&](const auto& typed) {
         if (options.parents) {
@@ -63,6 +64,7 @@ constinit const Algorithm shortest_paths_algorithm{
         auto [distances, report] = shortest_paths(typed, own);
         return make_result(distances, std::move(report));
       });
-    }};
+    },
+    EdgeValues::non_negative};
 
 }  // namespace weir

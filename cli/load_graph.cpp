@@ -114,6 +114,37 @@ LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options,
   return {std::move(graph), header};
 }
 
+/// The vertex that the builder refused because no vertex list has it. The builder no longer knows
+/// lines, and does not see files.
+std::optional<std::string> unlisted_vertex(const Error& error, const GraphOptions& options) {
+  constexpr std::string_view before = "found an edge at vertex ";
+  constexpr std::string_view after = "; expected only vertices of the vertex list";
+  std::string_view text = error.text();
+  if (!text.starts_with(before) || !text.ends_with(after)) return std::nullopt;
+  for (const std::string& path : options.paths) {
+    if (io::Input::is_pipe(path)) return std::nullopt;  // cannot be read again
+  }
+  text.remove_prefix(before.size());
+  text.remove_suffix(after.size());
+  if (options.files.string_ids) text = text.substr(1, text.size() - 2);  // in quotes
+  return std::string(text);
+}
+
+/// Reads the edges once more and throws Error{input} at the line of the first that ends at the
+/// vertex; returns if the format has no lines. Collective.
+void find_edge_at(Job& job, const GraphOptions& options, const std::string& vertex) {
+  io::GraphFileOptions files = options.files;
+  files.unlisted_vertex = vertex;
+  job.context.agree([&] {
+    io::GraphReader reader(options.paths, files, {job.context.rank(), job.context.size()});
+    const auto drain = [&](auto batch) {
+      while (reader.next(batch)) job.throw_if_cancelled();
+    };
+    if (files.string_ids) return drain(std::vector<NamedEdge<NoValue>>{});
+    drain(std::vector<Edge<NoValue>>{});
+  });
+}
+
 }  // namespace
 
 bool GraphOptions::is_generated() const {
@@ -221,7 +252,16 @@ LoadedGraph load_graph(Job& job, const GraphOptions& options, const HeaderCheck&
   }
   std::optional<io::GraphReader> reader;
   context.agree([&] { reader.emplace(options.paths, options.files, part); });
-  return timed(load_with(job, *reader, options, check));
+  try {
+    return timed(load_with(job, *reader, options, check));
+  } catch (const Error& error) {
+    context.fail(error);  // does nothing if all ranks threw it together
+    const auto vertex = unlisted_vertex(error, options);
+    if (!vertex || context.failed_by()) throw;
+    reader.reset();
+    find_edge_at(job, options, *vertex);
+    context.throw_agreed(error);
+  }
 }
 
 }  // namespace weir::cli

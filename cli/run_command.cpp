@@ -110,6 +110,7 @@ void RunCommand::declare(OptionSet& options) {
 void RunCommand::check() {
   check_graph_options(graph_);
   check_plan_options(plan_, graph_.files.string_ids);
+  graph_.files.non_negative = needs_non_negative(plan_);
   WEIR_EXPECT(!is_standard_output(report_), usage,
               "--report: found " + report_ + "; expected a file, stdout carries results only");
   WEIR_EXPECT(report_.empty() || report_ != plan_.output, usage,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/cli/run_plan.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -184,6 +185,13 @@ void check_plan_options(const PlanOptions& plan, bool has_names) {
   WEIR_EXPECT(plan.output.empty() || !is_several || is_folder(plan.output), usage,
               "--output: found " + io::shown(plan.output) +
                   " for several results; expected a folder, DIR/");
+}
+
+bool needs_non_negative(const PlanOptions& plan) {
+  const auto algorithms = find_algorithms(plan.algorithms);
+  return std::any_of(algorithms.begin(), algorithms.end(), [](const Algorithm* algorithm) {
+    return algorithm->edge_values == EdgeValues::non_negative;
+  });
 }
 
 void check_sources(const PlanOptions& plan, const io::GraphHeader& header) {

@@ -38,6 +38,8 @@ struct PlannedRun {
 void declare_plan_options(OptionSet& options, PlanOptions& plan);
 /// Faults of the options together, before any rank. Throws Error{usage}.
 void check_plan_options(const PlanOptions& plan, bool has_names);
+/// Whether one of the algorithms takes no edge values below 0.
+bool needs_non_negative(const PlanOptions& plan);
 /// Faults that show once the input's properties are known. Throws Error{usage}.
 void check_sources(const PlanOptions& plan, const io::GraphHeader& header);
 

@@ -166,6 +166,7 @@ std::string EdgeListReader::read_name(const Lines& lines, std::string_view token
   for (const char c : token) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) lines.fail(shown(token), "text");
   }
+  expect_listed(lines, token);
   return std::string(token);
 }
 

@@ -85,6 +85,7 @@ VertexId FormatReader::read_id(const Lines& lines, std::string_view token) const
                              : "an integer id (use --ids string for names)");
   }
   expect_declared(lines, *id);
+  if (!files_.options.unlisted_vertex.empty()) expect_listed(lines, std::to_string(*id));
   return *id;
 }
 
@@ -114,10 +115,17 @@ void FormatReader::verify_num_entries(const Tally& total, std::uint64_t promised
                    std::to_string(promised) + " as the header says");
 }
 
-double FormatReader::read_weight(const Lines& lines, std::string_view token) {
+void FormatReader::expect_listed(const Lines& lines, std::string_view vertex) const {
+  if (files_.options.unlisted_vertex.empty() || vertex != files_.options.unlisted_vertex) return;
+  const std::string name = files_.options.string_ids ? shown(vertex) : std::string(vertex);
+  lines.fail("an edge at vertex " + name, "only vertices of the vertex list");
+}
+
+double FormatReader::read_weight(const Lines& lines, std::string_view token) const {
   if (token.empty()) lines.fail("no edge value", "a weight after the two ids");
   const auto weight = parse_finite(token);
   if (!weight) lines.fail(shown(token), "a finite decimal weight");
+  if (files_.options.non_negative && *weight < 0) lines.fail(shown(token), "a weight of 0 or more");
   return *weight;
 }
 

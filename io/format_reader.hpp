@@ -69,8 +69,11 @@ class FormatReader {
   /// Throws if the number of entries is not what the header promised.
   void verify_num_entries(const Tally& total, std::uint64_t promised) const;
 
+  /// Throws if the vertex is the one that the options say is not in the list.
+  void expect_listed(const Lines& lines, std::string_view vertex) const;
+
   /// Reads a finite edge value, or throws. An empty token is a missing value.
-  static double read_weight(const Lines& lines, std::string_view token);
+  double read_weight(const Lines& lines, std::string_view token) const;
 
   /// Throws if values are asked for and the input has none.
   void expect_weights() const;

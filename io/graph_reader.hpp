@@ -44,7 +44,10 @@ struct GraphFileOptions {
   bool skip_header = false;                     ///< Line 1 of each edge file is not data.
   bool string_ids = false;                      ///< Vertices are named by strings.
   bool weighted = false;                        ///< Edge values are read; otherwise ignored.
+  bool non_negative = false;                    ///< Edge values below 0 in text are refused.
   std::optional<std::uint64_t> num_vertices{};  ///< All ids are in [0, N), and all N exist.
+  /// No vertex of the list; refused where an edge is read that ends there. Empty: none.
+  std::string unlisted_vertex{};
 };
 
 /// What is known of a graph before its edges are read.

@@ -198,7 +198,10 @@ TEST_F(RunTest, VertexListAndUnknownVertices) {
   const auto refused = weir("run wcc x --output r.txt");
   EXPECT_EQ(refused.code, 3);
   EXPECT_FALSE(exists("r.txt"));
-  EXPECT_TRUE(has(refused.err, "vertex 3")) << refused.err;
+  EXPECT_TRUE(has(refused.err,
+                  "weir: x.e:2: found an edge at vertex 3; expected only vertices of "
+                  "the vertex list\n"))
+      << refused.err;
   EXPECT_EQ(weir("run wcc x --output - --unknown add").out, "1 1\n2 1\n3 1\n8 8\n");
   EXPECT_EQ(weir("run wcc x --output - --unknown drop").out, "1 1\n2 1\n8 8\n");
   write("y.v", "ann\nbob\nzoe\n");
@@ -207,10 +210,35 @@ TEST_F(RunTest, VertexListAndUnknownVertices) {
     const std::string more = std::string(" --ids string --output - --ranks ") + ranks;
     const auto named = weir("run wcc y" + more);
     EXPECT_EQ(named.code, 3);
-    EXPECT_TRUE(has(named.err, "\"eve\"")) << named.err;
+    EXPECT_TRUE(has(named.err, "weir: y.e:2: found an edge at vertex \"eve\"; expected only"))
+        << named.err;
     EXPECT_EQ(weir("run wcc y --unknown add" + more).out, "ann ann\nbob ann\neve ann\nzoe zoe\n");
     EXPECT_EQ(weir("run wcc y --unknown drop" + more).out, "ann ann\nbob ann\nzoe zoe\n");
   }
+}
+
+TEST_F(RunTest, UnlistedNeighboursOfAdjacencyLists) {
+  write("g.adj", "1 2 3\n2 1\n");
+  const std::string line = "run wcc - --format adjacency --log-level warning";
+  EXPECT_EQ(
+      weir("run wcc g.adj --format adjacency --log-level warning").err,
+      "weir: g.adj:1: found an edge at vertex 3; expected only vertices of the vertex list\n");
+  // Standard input cannot be read again.
+  EXPECT_EQ(weir(line, "1 2 3\n2 1\n").err,
+            "weir: found an edge at vertex 3; expected only vertices of the vertex list\n");
+}
+
+TEST_F(RunTest, NegativeWeightsAreToldByLine) {
+  write("g.txt", "1 2 3\n2 3 -2\n");
+  for (const char* algorithm : {"sssp", "pagerank", "wcc,sssp"}) {
+    const auto run = weir(std::string("run ") + algorithm +
+                          " g.txt --weighted --source 1 --log-level warning --ranks 3");
+    EXPECT_EQ(run.code, 3) << algorithm;
+    EXPECT_TRUE(run.err.starts_with("weir: g.txt:2: found \"-2\"; expected a weight of 0 or more"))
+        << run.err;
+  }
+  EXPECT_EQ(weir("run wcc g.txt --weighted").code, 0);
+  EXPECT_EQ(weir("run sssp g.txt --source 1").code, 0);
 }
 
 TEST_F(RunTest, DeclaredVertices) {
