@@ -101,6 +101,7 @@ struct OptionSet::State {
   CLI::App app;
   std::string heading;
   std::vector<std::string> names{"--help"};
+  std::vector<std::string> flags;
   /// Arguments without a name, in order, and where they go; the last may take many.
   struct Argument {
     std::string name;
@@ -113,6 +114,7 @@ struct OptionSet::State {
 
   State(const std::string& name, const std::string& title) : app(title, name) {}
   std::string help();
+  void expect_bare_flags(const std::vector<std::string>& command_line) const;
   void distribute();
   [[noreturn]] void refuse(const std::string& text) const;
 };
@@ -163,6 +165,7 @@ void OptionSet::flag(const std::string& name, const std::string& help, std::func
       ->disable_flag_override()
       ->group(state_->heading);
   state_->names.push_back(name);
+  state_->flags.push_back(name);
 }
 
 void OptionSet::value(const std::string& name, const std::string& type, const std::string& help,
@@ -199,6 +202,7 @@ void OptionSet::arguments(const std::string& name, std::vector<std::string>& tar
 
 std::optional<std::string> OptionSet::parse(const std::vector<std::string>& command_line) {
   CLI::App& app = state_->app;
+  state_->expect_bare_flags(command_line);
   try {
     // CLI11 reads from the back.
     app.parse(std::vector<std::string>(command_line.rbegin(), command_line.rend()));
@@ -206,16 +210,27 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
     return state_->help();
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string text = error.what();
-    const bool is_flag = text.find("flag override") != std::string::npos;  // named without dashes
     throw Error(ErrorCode::usage,
-                (is_flag ? "--" : "") + text.substr(0, text.find_first_of(": ")) + ": found " +
-                    (is_flag ? "a value; expected none" : "no value; expected one"));
+                text.substr(0, text.find_first_of(": ")) + ": found no value; expected one");
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::usage, error.what());
   }
   for (const std::string& extra : app.remaining()) state_->refuse(extra);
   state_->distribute();
   return std::nullopt;
+}
+
+/// CLI11 takes `--flag=true`, and would take it for any flag.
+void OptionSet::State::expect_bare_flags(const std::vector<std::string>& command_line) const {
+  for (const std::string& word : command_line) {
+    if (word == "--") return;
+    const std::size_t equals = word.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string name = word.substr(0, equals);
+    WEIR_EXPECT(
+        std::find(flags.begin(), flags.end(), name) == flags.end(), usage,
+        name + ": found a value, " + io::shown(word.substr(equals + 1)) + "; expected none");
+  }
 }
 
 void OptionSet::State::refuse(const std::string& text) const {
