@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/algorithms/shortest_paths.hpp>
 
+#include <string>
+#include <utility>
+
 #include <weir/algorithms/edge_values.hpp>
+#include <weir/engine/model/check.hpp>
 
 namespace weir {
 
@@ -18,18 +22,35 @@ std::vector<VertexId> checked_sources(const Graph<E>& graph, const ShortestPaths
   return sources;
 }
 
+double distance_of(double distance) { return distance; }
+double distance_of(const PathNode& node) { return node.distance; }
+
+/// Error{input} at a vertex whose distance float64 cannot hold. Collective.
+template <class Value>
+RunResult<Value> with_finite_distances(RunResult<Value> result) {
+  result.values.context().agree([&] {
+    result.values.for_each([](VertexId id, const Value& value) {
+      WEIR_EXPECT(distance_of(value) != detail::greatest_distance, input,
+                  "sssp: vertex " + std::to_string(id) +
+                      ": found a path whose weights add up to more than float64 holds; expected "
+                      "smaller weights");
+    });
+  });
+  return result;
+}
+
 template <class E>
 RunResult<double> find_distances(const Graph<E>& graph, const ShortestPathsOptions& options) {
   const std::vector<VertexId> sources = checked_sources(graph, options);
-  return run(graph, ShortestPathsProgram{sources}, options.run);
+  return with_finite_distances(run(graph, ShortestPathsProgram{sources}, options.run));
 }
 
 template <class E>
 RunResult<PathNode> find_tree(const Graph<E>& graph, const ShortestPathsOptions& options) {
   const std::vector<VertexId> sources = checked_sources(graph, options);
-  return run(graph,
-             Phases<PathDistances, PathParents>{{PathDistances{{sources}}, PathParents{{sources}}}},
-             options.run);
+  const Phases<PathDistances, PathParents> phases{
+      {PathDistances{{sources}}, PathParents{{sources}}}};
+  return with_finite_distances(run(graph, phases, options.run));
 }
 
 }  // namespace

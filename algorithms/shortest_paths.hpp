@@ -30,13 +30,16 @@ struct PathNode {
 
 namespace detail {
 
+/// Stands for every sum beyond it. An infinite sum would be taken for no path at all.
+inline constexpr double greatest_distance = std::numeric_limits<double>::max();
+
 /// A distance and one arc more; an arc without a value is 1 long.
 template <class E>
 double extend(double distance, const Arc<E>& arc) {
   if constexpr (std::is_same_v<E, NoValue>) {
     return distance + 1;
   } else {
-    return distance + static_cast<double>(arc.value);
+    return std::min(distance + static_cast<double>(arc.value), greatest_distance);
   }
 }
 
@@ -139,7 +142,7 @@ struct PathParents : PathProgram {
 /// Least sum of edge values on a path from the nearest source, in double precision, added from the
 /// source outwards; infinity where there is no path. In a graph without edge values each edge is 1
 /// long. Collective. Error{usage} without a source, Error{input} for one that is not in the graph,
-/// and for an edge value that is negative or not finite.
+/// for an edge value that is negative or not finite, and where the least sum is beyond float64.
 RunResult<double> shortest_paths(const Graph<NoValue>& graph, const ShortestPathsOptions& options);
 RunResult<double> shortest_paths(const Graph<double>& graph, const ShortestPathsOptions& options);
 

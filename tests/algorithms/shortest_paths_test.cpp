@@ -168,6 +168,18 @@ TEST(ShortestPaths, RefusesWeightsThatAreNotFinite) {  // D60, in a graph that w
   }
 }
 
+TEST(ShortestPaths, RefusesSumsBeyondDouble) {
+  const TestGraph far{"far", {}, {{1, 2, 1e308}, {2, 3, 1e308}, {3, 4, 1}}};
+  expect_error<double>(far, ErrorCode::input, "vertex 3: found a path", distances_from({1}));
+  expect_error<double>(far, ErrorCode::input, "vertex 3: found a path", tree_from({1}));
+  EXPECT_EQ(run_matrix<double>(far, distances_from({2})).values,
+            (Doubles{infinity, 0, 1e308, 1e308}));
+  // Nothing is wrong with a sum that is not the least one.
+  const TestGraph detour{
+      "detour", {}, {{1, 3, 1e308}, {3, 2, 1e308}, {1, 4, 1}, {4, 5, 1}, {5, 2, 1}}};
+  EXPECT_EQ(run_matrix<double>(detour, distances_from({1})).values, (Doubles{0, 3, 1e308, 1, 2}));
+}
+
 TEST(ShortestPaths, RefusesASourceThatIsNoVertex) {  // D64
   const TestGraph graph{"ids from 1", {}, {{1, 2, 1}, {2, 3, 1}}};
   expect_error<double>(graph, ErrorCode::input, "source vertex 0 is not in the graph",
