@@ -2,12 +2,14 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
 
 #include <weir/algorithms/algorithm.hpp>
+#include <weir/engine/model/check.hpp>
 #include <weir/engine/superstep/run.hpp>
 
 namespace weir {
@@ -143,7 +145,7 @@ struct SemiClusteringProgram {
     return weights;
   }
 
-  static SemiCluster joined(SemiCluster cluster, VertexId id, const Value& value) {
+  SemiCluster joined(SemiCluster cluster, VertexId id, const Value& value) const {
     double inside = 0;
     for (const VertexId member : cluster.members) {
       const auto place = std::lower_bound(
@@ -154,6 +156,8 @@ struct SemiClusteringProgram {
     const double outside = value.weight - inside;
     cluster.inner += inside;
     cluster.boundary += outside - inside;
+    WEIR_EXPECT(std::isfinite(cluster.inner - options.boundary_factor * cluster.boundary), input,
+                "found weights that add up to more than float64 holds; expected smaller ones");
     auto& members = cluster.members;
     members.insert(std::lower_bound(members.begin(), members.end(), id), id);
     return cluster;
@@ -187,7 +191,7 @@ struct SemiClusteringProgram {
 /// The best semi-clusters that hold each vertex, best first: by score descending, then by the
 /// members ascending. Direction and loops are ignored, the weights of parallel edges add up;
 /// without edge values each edge weighs 1. Order and scores are exact as long as sums of weights
-/// are. Collective. Error{usage} for options out of range.
+/// are. Collective. Error{usage} for options out of range, Error{input} where a sum is not finite.
 ///
 /// As text the value of a vertex is its clusters separated by spaces, each as
 /// SCORE:MEMBER,MEMBER,...

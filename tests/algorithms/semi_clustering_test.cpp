@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include <weir/algorithms/semi_clustering.hpp>
@@ -109,6 +111,17 @@ TEST(SemiClustering, options_out_of_range_are_refused) {
   expect_error<double>(edge, ErrorCode::usage, "max_members", with({.max_members = 0}));
   expect_error<double>(edge, ErrorCode::usage, "boundary_factor", with({.boundary_factor = 2}));
   expect_error<double>(edge, ErrorCode::usage, "iterations", with({.iterations = -1}));
+}
+
+TEST(SemiClustering, sums_that_are_not_finite_are_refused) {
+  for (const double factor : {0.0, 0.5}) {
+    const TestGraph heavy{"heavy", {}, {{1, 2, 1e308}, {2, 3, 1e308}}, false};
+    expect_error<double>(heavy, ErrorCode::input, "vertex 2: found weights",
+                         with({.boundary_factor = factor}));
+    const TestGraph nan{"nan", {}, {{1, 2, 1}, {2, 3, std::nan("")}}, false};
+    expect_error<double>(nan, ErrorCode::input, "vertex 2: found weights",
+                         with({.boundary_factor = factor}));
+  }
 }
 
 TEST(SemiClustering, as_text_each_cluster_is_its_score_and_its_members) {
