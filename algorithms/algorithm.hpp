@@ -31,8 +31,7 @@ struct AlgorithmOptions {
   std::optional<double> tolerance{};      ///< bound on the L1 change of pagerank
   double damping = 0.85;
   bool parents = false;  ///< bfs, sssp: the parent instead of the distance
-  std::uint64_t seed = 1;
-  RunOptions run{};
+  RunOptions run{};      ///< with the seed
 };
 
 /// Appends a vertex id to a text as its reader knows the vertex: in decimal, or by name.

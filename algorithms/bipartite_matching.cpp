@@ -54,9 +54,7 @@ constinit const Algorithm bipartite_matching_algorithm{
     "matching", "maximal matching of a bipartite graph, the id of each vertex's partner; --seed",
     false, [](const AnyGraph& graph, const AlgorithmOptions& options) {
       return with_graph(graph, [&](const auto& typed) {
-        RunOptions seeded = options.run;
-        seeded.seed = options.seed;
-        auto [values, report] = bipartite_matching(typed, {.run = seeded});
+        auto [values, report] = bipartite_matching(typed, {.run = options.run});
         return make_result(values, std::move(report), Values::vertex_ids);
       });
     }};

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Starts MPI if a launcher started this process, and hands over. The only file compiled per MPI.
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <optional>
@@ -10,25 +9,13 @@
 #include <weir/cli/command_line.hpp>
 #include <weir/cli/world.hpp>
 #include <weir/engine/runtime/launcher.hpp>
-#include <weir/engine/runtime/mpi/mpi_comm.hpp>
 #include <weir/engine/runtime/mpi/mpi_session.hpp>
 
 namespace {
 
-/// Needs no MPI_Init.
-std::string mpi_library_version() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
-  int length = 0;
-  MPI_Get_library_version(text, &length);
-  std::string version(text);  // Open MPI counts the final zero, too
-  version.resize(std::min(version.find('\n'), version.size()));
-  while (version.ends_with(' ')) version.pop_back();
-  return version;
-}
-
 int run(int argc, char** argv) {
   weir::cli::World world;
-  world.mpi_version = mpi_library_version();
+  world.mpi_version = weir::MpiSession::library_version();
   std::optional<weir::MpiSession> session;
   if (weir::is_launched_by_mpi()) {
     session.emplace(argc, argv);

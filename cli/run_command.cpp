@@ -159,7 +159,6 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
   record.output = planned.output;
   AlgorithmOptions options = planned.options;
   options.run.direction = direction_;
-  options.run.seed = options.seed;
   options.run.cancel = job.cancel;
   options.run.progress = [&](const SuperstepReport& step) {
     if (!job.is_root()) return;

@@ -134,7 +134,7 @@ AlgorithmOptions options_of(const PlanOptions& plan, const Algorithm& algorithm,
   options.iterations = plan.iterations;
   options.tolerance = plan.tolerance;
   options.parents = plan.parents;
-  options.seed = plan.seed;
+  options.run.seed = plan.seed;
   const std::string prefix = properties_name(algorithm);
   const auto iterations = property(header, algorithm, {"num-iterations", "max-iterations"});
   if (!options.iterations && !options.tolerance && iterations) {

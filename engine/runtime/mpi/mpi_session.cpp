@@ -48,7 +48,7 @@ MpiSession::~MpiSession() {
   }
 }
 
-std::string MpiSession::library_version() const {
+std::string MpiSession::library_version() {
   char text[MPI_MAX_LIBRARY_VERSION_STRING] = {};
   int length = 0;
   MPI_Get_library_version(text, &length);

@@ -31,8 +31,8 @@ class MpiSession {
   /// Any thread may call MPI, one at a time; else only the main thread.
   bool is_serialized() const { return is_serialized_; }
 
-  /// E.g. "Open MPI v4.1.4", for --version.
-  std::string library_version() const;
+  /// E.g. "Open MPI v4.1.4", for --version. Needs no session.
+  static std::string library_version();
 
   /// Not empty when the launcher started more ranks than MPI sees.
   std::string warning() const;
