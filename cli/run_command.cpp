@@ -171,6 +171,7 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
   record.prepare_seconds = std::max(0.0, seconds_since(before) - result.report.seconds);
   if (job.is_root()) job.console.end_progress();
   const auto start = Clock::now();
+  make_folder(job, plan_);
   if (!planned.output.empty()) write_result(job, loaded.graph, result, planned.output);
   record.write_seconds = planned.output.empty() ? 0 : seconds_since(start);
   if (digest_) {
@@ -190,7 +191,7 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
 
 int RunCommand::run(Job& job) const {
   const auto start = Clock::now();
-  prepare_outputs(job, plan_);
+  expect_outputs(job, plan_);
   if (!report_.empty()) expect_writable(job, report_);
   const LoadedGraph loaded =
       load_graph(job, graph_, [&](const io::GraphHeader& header) { check_sources(plan_, header); });

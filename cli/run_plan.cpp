@@ -7,6 +7,8 @@
 #include <system_error>
 #include <utility>
 
+#include <unistd.h>
+
 #include <weir/cli/result_writer.hpp>
 #include <weir/engine/graph/names_lookup.hpp>
 #include <weir/engine/model/check.hpp>
@@ -203,16 +205,32 @@ void check_sources(const PlanOptions& plan, const io::GraphHeader& header) {
   }
 }
 
-void prepare_outputs(Job& job, const PlanOptions& plan) {
+void expect_outputs(Job& job, const PlanOptions& plan) {
   if (plan.output.empty()) return;
   if (!is_folder(plan.output)) return expect_writable(job, plan.output);
+  job.context.agree([&] {
+    if (!job.is_root()) return;
+    std::error_code error;
+    std::filesystem::path nearest = plan.output;
+    while (!nearest.empty() && !std::filesystem::exists(nearest, error)) {
+      nearest = nearest.parent_path();
+    }
+    const std::string folder = nearest.empty() ? "." : nearest.string();
+    const std::string what = plan.output + ": cannot create the folder: ";
+    WEIR_EXPECT(std::filesystem::is_directory(folder, error), output, what + folder + " is none");
+    WEIR_EXPECT(::access(folder.c_str(), W_OK) == 0, output,
+                what + "no permission to write in " + folder);
+  });
+}
+
+void make_folder(Job& job, const PlanOptions& plan) {
+  if (!is_folder(plan.output)) return;
   job.context.agree([&] {
     if (!job.is_root()) return;
     std::error_code error;
     std::filesystem::create_directories(plan.output, error);
     WEIR_EXPECT(!error, output, plan.output + ": cannot create the folder: " + error.message());
   });
-  expect_writable(job, (std::filesystem::path(plan.output) / "result").string());
 }
 
 std::vector<PlannedRun> make_plan(Job& job, const PlanOptions& plan, const LoadedGraph& loaded) {

@@ -43,8 +43,11 @@ bool needs_non_negative(const PlanOptions& plan);
 /// Faults that show once the input's properties are known. Throws Error{usage}.
 void check_sources(const PlanOptions& plan, const io::GraphHeader& header);
 
-/// Makes the folder of the results, or sees that their file can be written. Collective.
-void prepare_outputs(Job& job, const PlanOptions& plan);
+/// Sees that the file of the result, or the folder of the results, can be made. Collective.
+void expect_outputs(Job& job, const PlanOptions& plan);
+/// Makes the folder of the results, if there is to be one; just before the first result, so that a
+/// run that is refused leaves none. Collective.
+void make_folder(Job& job, const PlanOptions& plan);
 
 /// The runs in order: options where given, else what the input's properties say, else the
 /// algorithm's defaults. Collective. Throws Error{usage | input}.

@@ -330,6 +330,19 @@ TEST_F(RunTest, NoFolderForTheResult) {
   EXPECT_TRUE(has(run.err, "weir: none/r.txt: cannot create")) << run.err;
 }
 
+TEST_F(RunTest, ARefusedRunLeavesNoFolder) {
+  write("g.txt", square);
+  for (const char* source : {"", " --source 99"}) {
+    EXPECT_NE(weir(std::string("run bfs g.txt --output a/b/") + source).code, 0);
+    EXPECT_FALSE(exists("a"));
+  }
+  EXPECT_EQ(weir("run bfs g.txt --source 1 --output a/b/").code, 0);
+  EXPECT_TRUE(exists("a/b/bfs.txt"));
+  const auto file = weir("run wcc none.txt --output g.txt/r/");
+  EXPECT_EQ(file.code, 1);
+  EXPECT_EQ(file.err, "weir: g.txt/r/: cannot create the folder: g.txt is none\n");
+}
+
 TEST_F(RunTest, SignalsEndItWithoutLeftovers) {
   const pid_t child =
       start(words_of("run pagerank rmat:scale=17,seed=1 --iterations 1000000 --output r.txt"));
