@@ -12,7 +12,8 @@ namespace weir::cli {
 
 namespace {
 
-constexpr std::int64_t most_ranks = 4096;
+/// Each is a thread that finds its place among all others: more start slowly.
+constexpr std::int64_t most_ranks = 1024;
 constexpr std::int64_t most_threads = 4096;
 constexpr double most_seconds = 1e9;
 
@@ -136,8 +137,8 @@ ExitCode exit_code_of(ErrorCode code) {
 void declare_job_options(OptionSet& options, JobOptions& job) {
   options.group("Machine");
   options.whole_number("--ranks", job.ranks, {1, most_ranks},
-                       "ranks inside this process (default 1); under mpirun its processes are the "
-                       "ranks");
+                       "ranks inside this process, at most 1024 (default 1); under mpirun its "
+                       "processes are the ranks");
   options.whole_number("--threads", job.threads, {1, most_threads},
                        "threads per rank (default: the cores this rank may use, shared with the "
                        "other ranks on them)");

@@ -2,10 +2,12 @@
 #include <weir/cli/load_graph.hpp>
 
 #include <chrono>
+#include <cstdio>
 #include <span>
 #include <type_traits>
 #include <utility>
 
+#include <weir/cli/available_memory.hpp>
 #include <weir/engine/graph/named_build.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/collectives.hpp>
@@ -84,11 +86,35 @@ Graph<E> read_graph_of(Job& job, Reader& reader, const GraphOptions& options, bo
                                           has_vertices);
 }
 
+std::string gibibytes(double bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f GiB", bytes / (1 << 30));
+  return text;
+}
+
+/// Throws Error{input} where the promised vertices, without any edge, would not fit; before
+/// anything is allocated for them. Collective.
+void expect_room(Context& context, const io::GraphHeader& header) {
+  constexpr double bytes_per_vertex = 48;  // of a graph that is built; building it takes more
+  if (!header.num_vertices) return;
+  const double share = static_cast<double>(context.ranks_on_host()) / context.size();
+  const double needed = static_cast<double>(*header.num_vertices) * bytes_per_vertex * share;
+  context.agree([&] {
+    const auto available = available_memory_bytes();
+    WEIR_EXPECT(!available || needed <= static_cast<double>(*available), input,
+                "found " + std::to_string(*header.num_vertices) +
+                    " vertices, which take at least " + gibibytes(needed) +
+                    " on this host; expected a graph that fits in the " +
+                    gibibytes(static_cast<double>(*available)) + " it has");
+  });
+}
+
 template <class Reader>
 LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options,
                       const HeaderCheck& check) {
   const io::GraphHeader header = share_header(job.context, reader.header());
   if (check) check(header);
+  expect_room(job.context, header);
   BuildOptions build = options.build;
   build.is_directed = options.is_directed.value_or(header.directed.value_or(true));
   build.progress = [&job](std::string_view phase, std::uint64_t num_edges) {

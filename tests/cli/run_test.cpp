@@ -250,6 +250,23 @@ TEST_F(RunTest, DeclaredVertices) {
   EXPECT_TRUE(has(run.err, "h.txt:1: found id 4; expected an id in [0,4)")) << run.err;
 }
 
+TEST_F(RunTest, MoreVerticesThanMemory) {
+  write("g.txt", "0 1\n");
+  write("g.gr", "p sp 1000000000000 1\na 1 2 1\n");
+  for (const char* graph : {"g.txt --vertices 1000000000000", "g.gr", "path:1000000000000"}) {
+    for (const char* ranks : {"1", "3"}) {
+      const auto run =
+          weir(std::string("run wcc ") + graph + " --log-level warning --ranks " + ranks);
+      EXPECT_EQ(run.code, 3) << run.err;
+      EXPECT_TRUE(
+          run.err.starts_with("weir: found 1000000000000 vertices, which take at least "
+                              "44703.5 GiB on this host; expected a graph that fits"))
+          << run.err;
+      EXPECT_LT(run.seconds, 10);
+    }
+  }
+}
+
 TEST_F(RunTest, RepeatsAndLoops) {
   write("g.txt", "1 2\n1 2\n2 2\n");
   const auto edges = [&](const std::string& options) {
