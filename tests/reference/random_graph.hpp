@@ -42,15 +42,16 @@ struct RandomGraph {
   bool directed = true;
 };
 
-/// A small graph with what breaks engines: none, one or up to 60 vertices; dense, sparse, negative
-/// or extreme ids; loops, repeats, reciprocal pairs, isolated vertices, star hubs. Weights are
-/// multiples of 1/4 from 0 to 8, so that sums of them are exact. Equal seeds give equal graphs on
-/// any platform.
-inline RandomGraph random_graph(std::uint64_t seed) {
+/// A graph with what breaks engines: none, one or up to `most_vertices` vertices; dense, sparse,
+/// negative or extreme ids; loops, repeats, reciprocal pairs, isolated vertices, star hubs. Weights
+/// are multiples of 1/4 from 0 to 8, so that sums of them are exact. Equal seeds give equal graphs
+/// on any platform.
+inline RandomGraph random_graph(std::uint64_t seed, std::size_t most_vertices = 60) {
   Dice dice(seed);
   RandomGraph graph;
   graph.directed = !dice.one_in(2);
-  const std::size_t num_vertices = dice.one_in(8) ? dice.below(3) : 2 + dice.below(59);
+  const std::size_t num_vertices =
+      dice.one_in(8) ? dice.below(3) : 2 + dice.below(most_vertices - 1);
   const std::size_t id_kind = dice.below(4);
   for (std::size_t i = 0; i < num_vertices; ++i) {
     const auto dense = static_cast<VertexId>(i);

@@ -121,5 +121,25 @@ TYPED_TEST(EngineEqualsSerialMachine, on_random_graphs_at_any_ranks_threads_and_
   }
 }
 
+/// Programs whose graph stays: after a change a superstep visits every row.
+template <class Program>
+class EngineSharesWorkAmongThreads : public testing::Test {};
+using UnchangingPrograms = testing::Types<Chaos<WithCombiner<Sum<double>>, Edges::both, false>,
+                                          Chaos<WithCombiner<Min<std::int64_t>>, Edges::out, false>,
+                                          Chaos<WithoutCombiner, Edges::in, false>>;
+TYPED_TEST_SUITE(EngineSharesWorkAmongThreads, UnchangingPrograms);
+
+/// So many arcs that threads share a sparse superstep, so many rows that they are found by marks.
+TYPED_TEST(EngineSharesWorkAmongThreads, and_equals_the_serial_machine_all_the_same) {
+  constexpr Superstep limit = 3;
+  constexpr std::uint64_t seed = 110;  // 6,182 vertices, 23,471 edges
+  const auto input = cases::input_of(reference::random_graph(seed, 8000));
+  cases::SerialMachine<TypeParam, TypeParam::along_edges> machine(input, TypeParam{}, seed);
+  const std::string expected = machine.run(limit);
+  const RunOptions options{.max_supersteps = limit, .direction = Direction::push, .seed = seed};
+  for (const Rank ranks : {1, 3})
+    ASSERT_EQ(cases::job(input, TypeParam{}, ranks, 2, options), expected) << ranks << " ranks";
+}
+
 }  // namespace
 }  // namespace weir
