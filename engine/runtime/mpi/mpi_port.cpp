@@ -5,10 +5,12 @@
 #include <weir/engine/runtime/mpi/mpi_port.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstring>
 #include <deque>
 #include <limits>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -21,6 +23,7 @@ namespace {
 constexpr int frame_tag = 1;
 constexpr std::size_t max_sends_in_flight = 128;
 constexpr std::size_t max_receives_in_flight = 64;
+constexpr int num_polls_before_sleep = 64;
 
 int message_bytes(std::size_t count) {
   WEIR_EXPECT(count <= static_cast<std::size_t>(std::numeric_limits<int>::max()), internal,
@@ -212,6 +215,24 @@ void check_usable(MPI_Comm comm) {
               "the communicator joins two groups; an intracommunicator is needed");
 }
 
+/// Not MPI_Comm_dup: in it MPICH spins without giving up its core, which takes tens of milliseconds
+/// where ranks share cores.
+MPI_Comm duplicate_of(MPI_Comm comm) {
+  MPI_Comm own = MPI_COMM_NULL;
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Comm_idup(comm, &own, &request), "MPI_Comm_idup");
+  for (int num_polls = 0;; ++num_polls) {
+    int is_complete = 0;
+    check_mpi(MPI_Test(&request, &is_complete, MPI_STATUS_IGNORE), "MPI_Comm_idup");
+    if (is_complete != 0) return own;
+    if (num_polls < num_polls_before_sleep) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+  }
+}
+
 }  // namespace
 
 void check_mpi(int code, const char* call) {
@@ -225,8 +246,7 @@ void check_mpi(int code, const char* call) {
 
 std::unique_ptr<Port> make_mpi_port(MPI_Comm comm, std::shared_ptr<std::atomic<bool>> is_broken) {
   check_usable(comm);
-  MPI_Comm own = MPI_COMM_NULL;
-  check_mpi(MPI_Comm_dup(comm, &own), "MPI_Comm_dup");
+  MPI_Comm own = duplicate_of(comm);
   check_mpi(MPI_Comm_set_errhandler(own, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   int rank = 0;
   int size = 1;
