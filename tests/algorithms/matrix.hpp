@@ -185,32 +185,44 @@ inline ContextOptions watched(int threads) {
   return options;
 }
 
+/// V of a job(graph, run_options) that returns VertexValues<V> or RunResult<V>.
+template <class E, class Job>
+using JobValue =
+    std::remove_cvref_t<decltype(detail::values_of(
+                                     std::declval<const Job&>()(std::declval<const Graph<E>&>(),
+                                                                std::declval<const RunOptions&>()),
+                                     std::declval<RunReport&>())
+                                     .by_row(0))>;
+
+/// Runs a job on a loaded graph; every rank gets the whole result. Collective.
+template <class E, class Job>
+MatrixResult<JobValue<E, Job>> run_cell(const Graph<E>& loaded, const Job& job,
+                                        Direction direction) {
+  RunOptions options;
+  options.direction = direction;
+  MatrixResult<JobValue<E, Job>> result;
+  const auto values = detail::values_of(job(loaded, options), result.report);
+  if constexpr (Digestible<JobValue<E, Job>>) result.digest = values.digest();
+  for (auto& [id, value] : values.gather()) {
+    result.ids.push_back(id);
+    result.values.push_back(std::move(value));
+  }
+  return result;
+}
+
 /// Runs job(graph, run_options), which returns VertexValues<V> or RunResult<V>, in every cell. All
 /// cells must give the same bits, digests and counts; returns what the first gave, ids ascending.
 /// Cells with equal ranks and threads that follow each other share one loaded graph.
 template <class E, class Job>
 auto run_matrix(const TestGraph& graph, const Job& job,
                 const std::vector<Cell>& cells = all_cells()) {
-  RunReport no_report;
-  using Values = decltype(detail::values_of(
-      job(std::declval<const Graph<E>&>(), std::declval<const RunOptions&>()), no_report));
-  using V = std::remove_cvref_t<decltype(std::declval<const Values&>().by_row(0))>;
   SCOPED_TRACE("graph " + graph.name);
-  std::vector<MatrixResult<V>> results(cells.size());
+  std::vector<MatrixResult<JobValue<E, Job>>> results(cells.size());
   const auto run_cells = [&](std::size_t begin, std::size_t end) {
     run_in_process(cells[begin].ranks, watched(cells[begin].threads), [&](Context& context) {
       const Graph<E> loaded = engine_graph<E>(context, graph);
       for (std::size_t i = begin; i < end; ++i) {
-        RunOptions options;
-        options.direction = cells[i].direction;
-        MatrixResult<V> own;
-        const Values values = detail::values_of(job(loaded, options), own.report);
-        if constexpr (Digestible<std::remove_cvref_t<decltype(values.by_row(0))>>)
-          own.digest = values.digest();
-        for (auto& [id, value] : values.gather()) {
-          own.ids.push_back(id);
-          own.values.push_back(std::move(value));
-        }
+        auto own = run_cell<E>(loaded, job, cells[i].direction);
         if (context.is_root()) results[i] = std::move(own);
       }
     });
