@@ -217,7 +217,7 @@ void expect_writable(Job& job, const std::string& path) {
   job.context.agree([&] {
     if (!job.is_root()) return;
     std::error_code error;
-    const auto folder = std::filesystem::path(path).parent_path();
+    const auto folder = std::filesystem::path(io::output_target(path)).parent_path();
     const std::string name = folder.empty() ? "." : folder.string();
     const auto is_writable = [](const std::string& file) {
       return ::access(file.c_str(), W_OK) == 0;

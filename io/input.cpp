@@ -48,7 +48,7 @@ Input Input::open(const std::string& path, int index, Part part) {
   const Descriptor file{is_stdin ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC)};
   if (file.value < 0) fail_with_errno(path, "cannot open");
   if (input.is_pipe_) {
-    input.read_pipe(file.value);
+    input.read_all(file.value);
   } else {
     input.map(file.value, static_cast<std::size_t>(status.st_size));
   }
@@ -70,7 +70,7 @@ Input Input::from_memory(std::string name, std::string_view bytes) {
   return input;
 }
 
-void Input::read_pipe(int descriptor) {
+void Input::read_all(int descriptor) {
   constexpr std::size_t piece_bytes = std::size_t{1} << 20;
   for (std::size_t size = 0;;) {
     owned_.resize(size + piece_bytes);
@@ -86,8 +86,9 @@ void Input::read_pipe(int descriptor) {
 }
 
 void Input::map(int descriptor, std::size_t size) {
-  if (size == 0) return;
+  if (size == 0) return read_all(descriptor);  // files of /proc have bytes, but no size
   void* const address = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, descriptor, 0);
+  if (address == MAP_FAILED && errno == ENODEV) return read_all(descriptor);  // those of /sys
   if (address == MAP_FAILED) fail_with_errno(name_, "cannot map");
   mapped_ = address;
   bytes_ = {static_cast<const char*>(address), size};
@@ -104,8 +105,8 @@ Input& Input::operator=(Input&& other) noexcept {
   std::swap(is_pipe_, other.is_pipe_);
   std::swap(is_absent_, other.is_absent_);
   std::swap(owned_, other.owned_);
-  if (is_pipe_) bytes_ = owned_;  // short strings move their characters
-  if (other.is_pipe_) other.bytes_ = other.owned_;
+  if (!owned_.empty()) bytes_ = owned_;  // short strings move their characters
+  if (!other.owned_.empty()) other.bytes_ = other.owned_;
   return *this;
 }
 

@@ -26,8 +26,8 @@ struct Part {
   }
 };
 
-/// The bytes of one file: mapped if it is regular, read into memory if it is a pipe or `-`
-/// (standard input), or borrowed from the caller.
+/// The bytes of one file: mapped if it is regular, read into memory if it cannot be mapped, is a
+/// pipe or `-` (standard input), or borrowed from the caller.
 class Input {
  public:
   /// Opens a file as number `index` of a reading. A pipe is read by one part only; the others get
@@ -61,7 +61,7 @@ class Input {
 
  private:
   Input() = default;
-  void read_pipe(int descriptor);
+  void read_all(int descriptor);
   void map(int descriptor, std::size_t size);
 
   std::string name_;

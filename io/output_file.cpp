@@ -13,8 +13,9 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 namespace weir::io {
@@ -28,13 +29,6 @@ constexpr std::size_t buffer_bytes = std::size_t{1} << 17;
 
 [[noreturn]] void fail_with_errno(const std::string& path, const char* action) {
   fail(path, action, std::strerror(errno));
-}
-
-/// Where a path leads; the path itself if nothing is there.
-std::string resolved(const std::string& path) {
-  const std::unique_ptr<char, decltype(&std::free)> real(::realpath(path.c_str(), nullptr),
-                                                         &std::free);
-  return real ? real.get() : path;
 }
 
 }  // namespace
@@ -100,7 +94,7 @@ void OutputFile::State::create() {
 }
 
 void OutputFile::State::create_temporary(const struct stat* existing) {
-  target = resolved(path);
+  target = output_target(path);
   const std::string stem = target + ".weir-" + std::to_string(::getpid()) + '-';
   for (int attempt = 0; descriptor < 0; ++attempt) {
     const std::string name = stem + std::to_string(attempt);
@@ -157,6 +151,18 @@ void OutputFile::State::compress_zstd(bool is_last) {
     if (ZSTD_isError(left)) fail(path, "cannot compress", ZSTD_getErrorName(left));
     write_all(out.data(), output.pos);
   } while (input.pos < input.size || (is_last && left > 0));
+}
+
+std::string output_target(const std::string& path) {
+  constexpr int max_links = 40;  // as many as the kernel follows
+  std::filesystem::path target = path;
+  std::error_code error;
+  for (int i = 0; i < max_links; ++i) {
+    const auto next = std::filesystem::read_symlink(target, error);
+    if (error) break;  // no link
+    target = target.parent_path() / next;
+  }
+  return target.string();
 }
 
 OutputFile::OutputFile(const std::string& path) : state_(std::make_unique<State>(path)) {

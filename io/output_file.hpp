@@ -7,12 +7,15 @@
 
 namespace weir::io {
 
+/// The file that an output of this name becomes: where links lead, also if nothing is there yet.
+std::string output_target(const std::string& path);
+
 /// A file that appears whole or not at all.
 ///
 /// The bytes go to a temporary name in the same folder and are renamed by `commit`; without it the
-/// destructor removes them. A path that exists and is no regular file (a device, a pipe) is written
-/// directly and never replaced. Names that end in `.gz` or `.zst` are compressed. Every write that
-/// falls short is an Error{output} that names the path and the reason.
+/// destructor removes them. Links are followed and kept. A path that exists and is no regular file
+/// (a device, a pipe) is written directly and never replaced. Names that end in `.gz` or `.zst` are
+/// compressed. Every write that falls short is an Error{output} that names the path and the reason.
 class OutputFile {
  public:
   explicit OutputFile(const std::string& path);

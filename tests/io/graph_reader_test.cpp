@@ -96,6 +96,18 @@ TEST(GraphReader, reads_a_pipe_in_part_0_alone) {
   EXPECT_NE(error_of([&] { GraphReader({text, pipe}, {}, {1, 3}); }), "");
 }
 
+// The kernel says that they have 0 bytes, or 4096.
+TEST(GraphReader, reads_files_whose_size_says_nothing) {
+  for (const char* path :
+       {"/proc/sys/kernel/ostype", "/sys/kernel/mm/transparent_hugepage/enabled"}) {
+    if (!std::filesystem::exists(path)) continue;
+    const std::string error = error_of([&] { load_files({path}, {.format = Format::csv}); });
+    EXPECT_NE(error.find(std::string(path) + ":1: found"), std::string::npos) << error;
+  }
+  const TemporaryFolder folder;
+  EXPECT_TRUE(load_files({folder.write("g.txt", "")}).edges.empty());
+}
+
 TEST(GraphReader, knows_the_names_of_the_formats) {
   EXPECT_EQ(format_named("mtx"), Format::matrix_market);
   EXPECT_EQ(format_named("auto"), Format::automatic);
@@ -110,9 +122,9 @@ TEST(GraphReader, knows_the_names_of_the_formats) {
 
 TEST(GraphReader, counts_in_64_bits) {  // D70
   Tally tally;
-  tally.num_edges = 3'738'733'648;
+  tally.num_entries = 3'738'733'648;
   tally += tally;
-  EXPECT_EQ(tally.num_edges, 7'477'467'296u);
+  EXPECT_EQ(tally.num_entries, 7'477'467'296u);
 }
 
 TEST(GraphReader, obeys_the_format_that_it_is_told) {

@@ -113,6 +113,21 @@ TEST(OutputFile, keeps_a_link_and_the_permissions) {
   EXPECT_EQ(status.st_mode & 07777, 0640u);
 }
 
+TEST(OutputFile, follows_links_to_where_nothing_is_yet) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "results");
+  std::filesystem::create_symlink("results/link", folder / "link");
+  std::filesystem::create_symlink("out", folder / "results/link");
+  write(folder / "link", "text");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "results/link"));
+  EXPECT_EQ(contents_of(folder / "results/out"), "text");
+  std::filesystem::create_symlink("missing/out", folder / "astray");
+  EXPECT_EQ(error_of([&] { write(folder / "astray", "x"); }),
+            "output: " + (folder / "astray") + ": cannot create: No such file or directory");
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "astray"));
+}
+
 TEST(OutputFile, writes_to_a_descriptor_and_leaves_it_open) {
   const TemporaryFolder folder;
   const int descriptor = ::open((folder / "out").c_str(), O_WRONLY | O_CREAT, 0600);
