@@ -69,6 +69,7 @@ CopyCount copy_graph_to(const std::string& path, const Job& job, Reader& reader,
   } else {
     count = copy_records<VertexId, Edge<double>>(job, reader, writer, header);
   }
+  job.throw_if_cancelled();
   writer.commit();
   job.console.end_progress();
   return count;

@@ -156,6 +156,7 @@ void declare_job_options(OptionSet& options, JobOptions& job) {
 }
 
 void Job::throw_if_cancelled() const {
+  SignalWatch::settle();
   WEIR_EXPECT(!cancel.is_cancelled(), cancelled, "cancelled");
 }
 

@@ -255,6 +255,8 @@ void write_result(Job& job, const AnyGraph& graph, const AlgorithmResult& result
       transfer.skip();
     }
   }
+  // A signal may have come to another rank alone.
+  context.agree([&] { job.throw_if_cancelled(); });
   context.agree([&] {
     if (receiver) receiver->commit();
   });

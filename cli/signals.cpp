@@ -4,6 +4,7 @@
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <filesystem>
 #include <mutex>
 #include <system_error>
@@ -11,6 +12,9 @@
 
 #include <signal.h>
 #include <unistd.h>
+
+#include <weir/engine/runtime/launcher.hpp>
+#include <weir/io/output_file.hpp>
 
 namespace weir::cli {
 
@@ -21,9 +25,15 @@ constexpr int exit_failed = 1;
 constexpr std::chrono::milliseconds poll_interval{20};
 /// Less than launchers wait between SIGTERM and SIGKILL (Open MPI: one second).
 constexpr std::chrono::milliseconds grace{700};
+/// Open MPI's mpirun, told to stop, closes the standard input of rank 0 and sends SIGCONT at once,
+/// but SIGTERM only a second later.
+constexpr std::chrono::milliseconds longest_announcement{2000};
+
+using Clock = std::chrono::steady_clock;
 
 // A signal handler reaches nothing but globals.
 std::atomic<int> received_signal{0};
+std::atomic<Clock::rep> continued_at{0};  // 0: never
 const CancelToken* active_token = nullptr;
 std::mutex outputs_mutex;
 std::vector<std::string> outputs;
@@ -33,13 +43,16 @@ void handle(int signal) {
   if (active_token != nullptr) active_token->cancel();
 }
 
+void note_continuation(int /*signal*/) {
+  continued_at.store(Clock::now().time_since_epoch().count());
+}
+
 /// What io::OutputFile left: `NAME.weir-PID-NUMBER` beside the file.
 void remove_temporaries() {
   const std::lock_guard lock(outputs_mutex);
   for (const std::string& output : outputs) {
     std::error_code error;
-    std::filesystem::path target = std::filesystem::canonical(output, error);
-    if (error) target = std::filesystem::absolute(output, error);
+    const auto target = std::filesystem::absolute(io::output_target(output), error);
     const std::string prefix = target.filename().string() + ".weir-" + std::to_string(::getpid());
     for (std::filesystem::directory_iterator at(target.parent_path(), error), end;
          !error && at != end; at.increment(error)) {
@@ -62,6 +75,10 @@ SignalWatch::SignalWatch(bool is_speaker) : is_speaker_(is_speaker) {
     // What nohup or a shell ignores for its background jobs stays ignored.
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
   }
+  if (is_launched_by_mpi()) {
+    action.sa_handler = note_continuation;
+    ::sigaction(SIGCONT, &action, nullptr);
+  }
   std::signal(SIGPIPE, SIG_IGN);
   watcher_ = std::thread([this] { watch(); });
 }
@@ -78,6 +95,7 @@ SignalWatch::~SignalWatch() {
     ::sigaction(signal, nullptr, &now);
     if (now.sa_handler == handle) std::signal(signal, SIG_DFL);
   }
+  std::signal(SIGCONT, SIG_DFL);
   active_token = nullptr;
 }
 
@@ -88,6 +106,14 @@ std::string SignalWatch::received() {
     case SIGHUP: return "SIGHUP";
     default: return {};
   }
+}
+
+void SignalWatch::settle() {
+  const Clock::rep since = continued_at.load();
+  if (since == 0) return;
+  const Clock::time_point end = Clock::time_point(Clock::duration(since)) + longest_announcement;
+  while (received_signal.load() == 0 && Clock::now() < end)
+    std::this_thread::sleep_for(poll_interval);
 }
 
 void SignalWatch::will_write(const std::string& path) {

@@ -28,6 +28,11 @@ class SignalWatch {
   /// Name of the signal that came, e.g. "SIGTERM"; empty without one.
   static std::string received();
 
+  /// Returns at once unless the launcher has said that it may be about to stop this rank: then when
+  /// the signal is here, or when it is too late for it. To be called before half of an input could
+  /// be taken for all of it, or a result be given its name.
+  static void settle();
+
   /// Temporary files of this output are removed when the process is ended by force.
   static void will_write(const std::string& path);
 

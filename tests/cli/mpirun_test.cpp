@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // The command as an MPI job.
+#include <filesystem>
+#include <optional>
 #include <string>
+
+#include <sys/stat.h>
 
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
@@ -30,6 +34,21 @@ int count(const std::string& text, const std::string& part) {
   for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1))
     ++num;
   return num;
+}
+
+/// The process that is a rank of the job whose command line holds `word`.
+std::optional<pid_t> process_of_rank(int rank, const std::string& word) {
+  for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
+    const std::string name = entry.path().filename().string();
+    if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+    const std::string variables = '\0' + read_file(entry.path() / "environ");
+    const bool is_rank =
+        count(variables, std::string("\0OMPI_COMM_WORLD_RANK=", 22) + std::to_string(rank) + '\0') +
+            count(variables, std::string("\0PMI_RANK=", 10) + std::to_string(rank) + '\0') >
+        0;
+    if (is_rank && count(read_file(entry.path() / "cmdline"), word) > 0) return std::stoi(name);
+  }
+  return std::nullopt;
 }
 
 TEST_F(MpirunTest, GivesTheSameFileAndDigest) {
@@ -107,6 +126,50 @@ TEST_F(MpirunTest, PrintsVersionAndHelpOnce) {
   EXPECT_EQ(count(mpirun(2, "--version").out, "weir "), 1);
   EXPECT_EQ(count(mpirun(2, "--help").out, "Usage:"), 1);
   EXPECT_EQ(mpirun(2, "generate path:3 - --quiet").out, "0 1\n1 2\n");
+}
+
+// The launcher closes the standard input before it signals the ranks; what was read so far is no
+// whole input.
+TEST_F(MpirunTest, HalfAnInputGivesNoResult) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  std::string line = "exec";
+  for (const std::string& word : under_mpirun(2, "run wcc - --output r.txt --quiet"))
+    line += " '" + word + "'";
+  const pid_t job = start({"sh", "-c", line + " < pipe"});
+  std::ofstream pipe(path("pipe"));
+  pipe << "1 2\n2 3\n" << std::flush;
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  ::kill(job, SIGINT);
+  const auto run = finish(job, 20);
+  EXPECT_NE(run.code, 0);
+  EXPECT_NE(run.code, -1) << "it hung: " << run.err;
+  EXPECT_FALSE(exists("r.txt")) << read("r.txt");
+  EXPECT_TRUE(files_with(".weir-").empty());
+}
+
+TEST_F(MpirunTest, AWholeStandardInputGivesAResult) {
+  const auto job =
+      finish(start(under_mpirun(2, "run wcc - --output - --quiet"), "1 2\n2 3\n"), limit_seconds);
+  EXPECT_EQ(job.code, 0) << job.err;
+  EXPECT_EQ(job.out, "1 1\n2 1\n3 1\n");
+}
+
+TEST_F(MpirunTest, ASignalToOneRankWhileAnotherWritesLeavesNothing) {
+  const std::string output = path("r.txt");
+  const pid_t job = start(under_mpirun(
+      2, "run triangles uniform:vertices=1000000,edges=10 --quiet --output " + output));
+  const auto start = std::chrono::steady_clock::now();
+  while (files_with(".weir-").empty() &&
+         std::chrono::steady_clock::now() - start < std::chrono::seconds(30))
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const auto rank_1 = process_of_rank(1, output);
+  ASSERT_TRUE(rank_1.has_value());
+  ::kill(*rank_1, SIGTERM);
+  const auto run = finish(job, 20);
+  EXPECT_NE(run.code, 0) << run.err;
+  EXPECT_NE(run.code, -1) << "it hung: " << run.err;
+  EXPECT_FALSE(exists("r.txt"));
+  EXPECT_TRUE(files_with(".weir-").empty());
 }
 
 TEST_F(MpirunTest, ASignalLeavesNothing) {
