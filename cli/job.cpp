@@ -7,6 +7,7 @@
 #include <weir/cli/signals.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/collectives.hpp>
+#include <weir/engine/runtime/fnv_hash.hpp>
 
 namespace weir::cli {
 
@@ -75,13 +76,13 @@ bool is_speaker(const Context& context, const Error& error) {
 }
 
 void expect_same_command_line(Job& job) {
-  std::uint64_t hash = 0xcbf29ce484222325U;
+  FnvHash hash;
   for (const std::string& word : job.command_line) {
-    for (const char c : word) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
-    hash = (hash ^ 0xffU) * 0x100000001b3U;
+    hash.add(word);
+    hash.add(std::uint64_t{0xff});
   }
   bool is_same = true;
-  const auto all = all_gather(job.context, hash);
+  const auto all = all_gather(job.context, hash.value());
   for (const std::uint64_t other : all) {
     is_same = is_same && other == all.front();
   }

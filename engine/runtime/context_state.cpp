@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <weir/engine/model/check.hpp>
+#include <weir/engine/runtime/fnv_hash.hpp>
 #include <weir/engine/runtime/parallel.hpp>
 
 namespace weir {
@@ -26,9 +27,9 @@ constexpr std::chrono::milliseconds longest_farewell{1000};
 constexpr std::chrono::milliseconds longest_last_words{300};
 
 std::uint64_t hash_of(std::string_view text) {
-  std::uint64_t hash = 0xcbf29ce484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  return hash;
+  FnvHash hash;
+  hash.add(text);
+  return hash.value();
 }
 
 bool begins_with_rank(std::string_view text) {

@@ -11,14 +11,13 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <weir/engine/runtime/fnv_hash.hpp>
+
 namespace weir {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::uint64_t fnv_offset = 0xcbf29ce484222325u;
-constexpr std::uint64_t fnv_prime = 0x100000001b3u;
 
 std::optional<int> whole_cores(double quota, double period) {
   if (!(quota > 0) || !(period > 0)) return std::nullopt;
@@ -91,12 +90,11 @@ Affinity current_affinity() {
     std::vector<cpu_set_t> mask((num_bits + CPU_SETSIZE - 1) / CPU_SETSIZE);
     const std::size_t num_bytes = mask.size() * sizeof(cpu_set_t);
     if (sched_getaffinity(0, num_bytes, mask.data()) != 0) continue;
-    Affinity affinity{std::max(1, CPU_COUNT_S(num_bytes, mask.data())), fnv_offset};
+    FnvHash cores;
     for (std::size_t core = 0; core < num_bytes * 8; ++core) {
-      if (!CPU_ISSET_S(core, num_bytes, mask.data())) continue;
-      affinity.mask_hash = (affinity.mask_hash ^ core) * fnv_prime;
+      if (CPU_ISSET_S(core, num_bytes, mask.data())) cores.add(std::uint64_t{core});
     }
-    return affinity;
+    return {std::max(1, CPU_COUNT_S(num_bytes, mask.data())), cores.value()};
   }
   return {num_online_cores(), 0};
 }
