@@ -85,7 +85,6 @@ void drop_value(NamedEdge<double>& edge, std::vector<NamedEdge<NoValue>>& batch)
 }  // namespace
 
 Tally& Tally::operator+=(const Tally& other) {
-  num_edges += other.num_edges;
   num_entries += other.num_entries;
   num_rows += other.num_rows;
   first_halves += other.first_halves;

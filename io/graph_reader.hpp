@@ -64,7 +64,6 @@ struct GraphHeader {
 
 /// Counts of what one part has read; all of them add up over the parts.
 struct Tally {
-  std::uint64_t num_edges = 0;      ///< Edges handed out.
   std::uint64_t num_entries = 0;    ///< Entries as the header of the format counts them.
   std::uint64_t num_rows = 0;       ///< Vertex lines.
   std::uint64_t first_halves = 0;   ///< Fingerprint of edges seen from their smaller end point.

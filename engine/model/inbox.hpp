@@ -35,13 +35,4 @@ class Inbox {
   bool is_empty_;
 };
 
-/// The inbox of a program without a combiner: a lazy range of messages in the canonical order of
-/// their sources, valid during `compute`. `for (const Message& m : inbox)`.
-template <class R, class M>
-concept MessageRange = requires(const R& inbox) {
-  { inbox.empty() } -> std::convertible_to<bool>;
-  { *inbox.begin() } -> std::convertible_to<M>;
-  inbox.begin() != inbox.end();
-};
-
 }  // namespace weir

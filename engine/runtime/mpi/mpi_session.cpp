@@ -32,7 +32,6 @@ MpiSession::MpiSession(int& argc, char**& argv)
   }
   WEIR_EXPECT(level >= MPI_THREAD_FUNNELED, communication,
               "this MPI supports no threads (MPI_THREAD_FUNNELED is needed)");
-  is_serialized_ = level >= MPI_THREAD_SERIALIZED;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
   MPI_Comm_size(MPI_COMM_WORLD, &size_);
 }

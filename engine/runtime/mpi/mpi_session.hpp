@@ -28,9 +28,6 @@ class MpiSession {
   Rank rank() const { return rank_; }
   Rank size() const { return size_; }
 
-  /// Any thread may call MPI, one at a time; else only the main thread.
-  bool is_serialized() const { return is_serialized_; }
-
   /// E.g. "Open MPI v4.1.4", for --version. Needs no session.
   static std::string library_version();
 
@@ -40,15 +37,11 @@ class MpiSession {
   /// A transport over all ranks. Collective.
   std::unique_ptr<Port> world_port();
 
-  /// From now on MPI is not finalised: a peer may be gone.
-  void abandon() { *is_broken_ = true; }
-
  private:
   std::shared_ptr<std::atomic<bool>> is_broken_;
   Rank rank_ = 0;
   Rank size_ = 1;
   int exceptions_at_start_ = 0;
-  bool is_serialized_ = false;
   bool is_owner_ = false;
 };
 
