@@ -3,9 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
+#include <bit>
 #include <cstdint>
-#include <memory_resource>
 #include <vector>
 
 #include <weir/algorithms/algorithm.hpp>
@@ -38,7 +37,7 @@ struct LabelPropagationProgram {
     v.vote_to_halt();
     bool has_changed = v.superstep() == 0;
     if (!inbox.empty()) {
-      const VertexId label = most_frequent(inbox);
+      const VertexId label = most_frequent(inbox, v.in_degree() + v.out_degree());
       has_changed |= label != v.value();
       v.value() = label;
     }
@@ -46,26 +45,32 @@ struct LabelPropagationProgram {
   }
 
  private:
-  /// The label that occurs most often, the smallest of several.
-  static VertexId most_frequent(const auto& inbox) {
-    std::array<std::byte, 2048> stack;  // most lists fit and need no allocation
-    std::pmr::monotonic_buffer_resource memory(stack.data(), stack.size());
-    std::pmr::vector<VertexId> labels(&memory);
-    labels.reserve(stack.size() / sizeof(VertexId) / 2);
-    for (const VertexId label : inbox) labels.push_back(label);
-    std::sort(labels.begin(), labels.end());
-    VertexId best = labels.front();
-    std::uint64_t best_count = 0;
-    for (auto first = labels.begin(); first != labels.end();) {
-      const auto last = std::find_if(first, labels.end(), [&](VertexId x) { return x != *first; });
-      const auto count = static_cast<std::uint64_t>(last - first);
-      if (count > best_count) {
-        best = *first;
-        best_count = count;
-      }
-      first = last;
+  /// A label and how often it was seen; never 0 times.
+  struct Entry {
+    VertexId label;
+    std::uint64_t count;
+  };
+
+  /// The label that occurs most often, the smallest of several: counted in an open hash table.
+  /// `num_arcs`: no fewer than there are labels.
+  static VertexId most_frequent(const auto& inbox, std::uint64_t num_arcs) {
+    std::array<Entry, 256> small;  // most lists fit and need no allocation; filled below
+    std::vector<Entry> large;
+    const std::uint64_t size = std::bit_ceil(num_arcs + num_arcs / 2 + 1);
+    if (size > small.size()) large.resize(size);
+    Entry* const table = size > small.size() ? large.data() : small.data();
+    const std::uint64_t mask = size - 1;
+    std::fill_n(small.begin(), size > small.size() ? 0 : size, Entry{});
+    Entry best{};
+    for (const VertexId label : inbox) {
+      std::uint64_t at = static_cast<std::uint64_t>(label) * 0x9e3779b97f4a7c15U >> 32;
+      while (table[at &= mask].count != 0 && table[at].label != label) ++at;
+      Entry& entry = table[at];
+      entry = {label, entry.count + 1};
+      if (entry.count > best.count || (entry.count == best.count && label < best.label))
+        best = entry;
     }
-    return best;
+    return best.label;
   }
 };
 

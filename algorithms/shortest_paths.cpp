@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/algorithms/shortest_paths.hpp>
 
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include <weir/algorithms/edge_values.hpp>
@@ -39,10 +42,39 @@ RunResult<Value> with_finite_distances(RunResult<Value> result) {
   return result;
 }
 
+/// A bucket width for delta-stepping: by the mean weight and the degree that an arc meets, so that
+/// a bucket holds a few steps of work without much of it done twice. Collective.
+template <class E>
+double choose_delta(const Graph<E>& graph) {
+  if constexpr (std::is_same_v<E, NoValue>) {
+    return 1;
+  } else {
+    struct Sums {
+      double weight, arcs, squares;
+    };
+    Sums own{0, 0, 0};
+    const Side<E>& side = graph.side_for(Edges::out);
+    for (std::uint64_t i = 0; i < side.num_arcs(); i += 16) own.weight += side.values[i];
+    own.weight *= 16;
+    for (Row row = 0; row < graph.vertices()->size(); ++row) {
+      const auto degree = static_cast<double>(graph.vertices()->out_degree(row));
+      own.arcs += degree;
+      own.squares += degree * degree;
+    }
+    Sums total{0, 0, 0};
+    for (const Sums& each : all_gather(graph.context(), own))
+      total = {total.weight + each.weight, total.arcs + each.arcs, total.squares + each.squares};
+    const double mean_weight = total.weight / total.arcs;
+    const double delta = 4 * mean_weight * total.arcs / total.squares;
+    return delta > 0 && std::isfinite(delta) ? std::max(delta, mean_weight / 128) : 1;
+  }
+}
+
 template <class E>
 RunResult<double> find_distances(const Graph<E>& graph, const ShortestPathsOptions& options) {
   const std::vector<VertexId> sources = checked_sources(graph, options);
-  return with_finite_distances(run(graph, ShortestPathsProgram{sources}, options.run));
+  return with_finite_distances(
+      run(graph, ShortestPathsProgram{sources, choose_delta(graph)}, options.run));
 }
 
 template <class E>

@@ -45,13 +45,20 @@ double extend(double distance, const Arc<E>& arc) {
 
 }  // namespace detail
 
-/// Distances: every vertex sends on what shortens its path ([Malewicz10 §5.3]).
+/// Distances: every vertex sends on what shortens its path ([Malewicz10 §5.3]), near vertices first
+/// ([Meyer03]).
 struct ShortestPathsProgram {
   using Value = double;
   using Message = double;
   using Combiner = Min<double>;
+  static constexpr bool monotone = true;
 
   std::span<const VertexId> sources{};
+  double delta = 1;  ///< distances that differ by less may be found together
+
+  bool wants(double distance, double found) const { return found < distance; }
+  double priority(double found) const { return found; }
+  double bucket_width() const { return delta; }
 
   std::span<const VertexId> starts() const { return sources; }
   Value init(const VertexInfo&) const { return unreached_distance; }

@@ -64,6 +64,7 @@ Json algorithm_json(const AlgorithmRecord& record) {
   Json json = {{"name", record.name}, {"sources", record.sources}};
   json["ending"] = name_of(report.ending);
   json["converged"] = record.has_converged ? Json(*record.has_converged) : Json(nullptr);
+  json["synchronous"] = report.is_synchronous;
   json["supersteps"] = report.num_supersteps;
   json["messages"] = report.num_messages;
   json["dropped"] = report.num_dropped;

@@ -133,6 +133,29 @@ concept FirstDecidesProgram = requires {
   requires P::first_message_decides;
 };
 
+/// Law: early, late or repeated messages do not change the values in the end, and neither superstep
+/// nor aggregates are read. Ranks then compute to a local fixed point between exchanges. Declares
+/// `static constexpr bool monotone = true`.
+template <class P>
+concept MonotoneProgram = requires {
+  requires P::monotone;
+};
+
+/// Law: a message that is not wanted at a value would change nothing there. For monotone programs.
+template <class P>
+concept SelectiveProgram = requires(const P& p, const typename P::Value& value,
+                                    const typename P::Message& message) {
+  { p.wants(value, message) } -> std::convertible_to<bool>;
+};
+
+/// Monotone programs: messages of a smaller priority, from 0, are better taken first; those within
+/// one bucket width are taken together.
+template <class P>
+concept PriorityProgram = requires(const P& p, const typename P::Message& message) {
+  { p.priority(message) } -> std::convertible_to<double>;
+  { p.bucket_width() } -> std::convertible_to<double>;
+};
+
 /// The last published value of a source stays readable; a vertex wakes when one it reads changed.
 template <class P>
 concept StickyProgram = requires {

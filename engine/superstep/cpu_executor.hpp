@@ -20,6 +20,7 @@
 #include <weir/engine/runtime/collectives.hpp>
 #include <weir/engine/runtime/context.hpp>
 #include <weir/engine/superstep/cpu_handle.hpp>
+#include <weir/engine/superstep/decision.hpp>
 #include <weir/engine/superstep/frontier.hpp>
 #include <weir/engine/superstep/messages.hpp>
 #include <weir/engine/superstep/options.hpp>
@@ -44,13 +45,6 @@ struct CombinerOf<P> {
 
 }  // namespace detail
 
-/// What the master decided about the next superstep.
-struct Decision {
-  bool is_halted = false;
-  bool wakes_all = false;
-  std::size_t phase = 0;
-};
-
 /// Runs supersteps of a vertex program on this rank's threads. `graph` is `const Graph<E>` unless
 /// the program mutates it.
 ///
@@ -67,6 +61,7 @@ class CpuExecutor {
   using Tags = AggregatorsOf<First>;
   using Work = ShardWork<First, E>;
   static constexpr std::size_t num_phases = 1 + sizeof...(Rest);
+  static constexpr bool is_synchronous = true;
   static constexpr bool is_combining = CombiningProgram<First>;
   static constexpr bool combines_at_sender = [] {
     if constexpr (is_combining) {
@@ -98,12 +93,10 @@ class CpuExecutor {
   }
 
   /// Prepares superstep `step`: phase, aggregates of the last one, and which rows to visit.
-  void begin(Superstep step, const Decision& decision, const typename Tags::Values& aggregated,
-             const MasterOf<First>& master) {
+  void begin(Superstep step, const Decision& decision, const Agreed<First>& agreed) {
     phase_ = decision.phase;
-    aggregated_ = aggregated;
-    view_.aggregated = &aggregated_;
-    view_.master = &master;
+    view_.aggregated = &agreed.aggregated;
+    view_.master = &agreed.master;
     view_.superstep = step;
     summary_ = {};
     for (const std::size_t s : touched_) work_[s].clear();
@@ -284,15 +277,6 @@ class CpuExecutor {
       if (k == phase) f(k);
     });
   }
-  template <class P>
-  static constexpr Edges along_edges() {
-    if constexpr (requires { P::along_edges; }) {
-      return P::along_edges;
-    } else {
-      return Edges::out;
-    }
-  }
-
   /// What an absent slot holds: the identity, where what is published is the message.
   template <class P, class Published>
   static Published blank_of() {
@@ -308,7 +292,7 @@ class CpuExecutor {
       using P = Phase<k>;
       using Published = PublishedOf<P>;
       auto& channel = std::get<k>(channels_);
-      channel.side = &graph_.side_for(along_edges<P>());
+      channel.side = &graph_.side_for(along_edges_of<P>());
       const Published blank = blank_of<P, Published>();
       constexpr bool needs_blank = ScatteredMessages<P, E>::is_blank_identity;
       context_.agree([&] {
@@ -726,7 +710,7 @@ class CpuExecutor {
       out.put(slot, value);
     }
     ++tally.num_scattered;
-    switch (along_edges<P>()) {
+    switch (along_edges_of<P>()) {
       case Edges::out: tally.num_messages += vertices().out_degree(row); break;
       case Edges::in: tally.num_messages += vertices().in_degree(row); break;
       case Edges::both:
@@ -843,7 +827,6 @@ class CpuExecutor {
   Mutations<Value, E> mutations_;
   std::optional<Delivered> delivered_;  // after a mutation: the inboxes, folded before it
   StepView<First, E> view_;
-  typename Tags::Values aggregated_ = Tags::identity();
   Summary summary_;
   std::size_t phase_ = 0;
   std::optional<std::size_t> read_phase_;  // the phase whose messages are read

@@ -5,19 +5,12 @@
 #include <string>
 #include <utility>
 
-#include <weir/engine/superstep/cpu_executor.hpp>
+#include <weir/engine/superstep/decision.hpp>
+#include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
 #include <weir/engine/superstep/summary.hpp>
 
 namespace weir {
-
-/// What ends up agreed after a superstep: the folded summary and the folded aggregates.
-template <class P>
-struct Agreed {
-  Summary summary;
-  typename AggregatorsOf<P>::Values aggregated = AggregatorsOf<P>::identity();
-  MasterOf<P> master{};
-};
 
 /// Asks the master about the next superstep. Pure: every rank decides, or fails, alike.
 template <class P>
@@ -60,8 +53,8 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
 
     context.set_superstep(step);
     recorder.begin(step, phase);
-    executor.begin(step, decision, agreed.aggregated, agreed.master);  // which rows to visit
-    executor.run();                                                    // fold, compute, publish
+    executor.begin(step, decision, agreed);  // which rows to visit
+    executor.run();                          // fold, compute, publish
     recorder.computed(executor.is_sparse());
     executor.exchange();  // published values to their readers
     recorder.exchanged();

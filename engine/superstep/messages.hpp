@@ -104,6 +104,7 @@ class ScatteredMessages {
   }
 
   bool is_empty() const { return is_empty_; }
+  bool is_full() const { return is_full_; }
 
   VertexId id(Row row) const { return vertices_->id(row); }
 
@@ -189,6 +190,7 @@ class MessageView {
 
  private:
   std::uint64_t next_present(std::uint64_t position) const {
+    if (scattered_->is_full()) return position;
     while (position < last_ && !scattered_->has(position)) ++position;
     return position;
   }

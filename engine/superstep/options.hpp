@@ -16,7 +16,7 @@ namespace weir {
 
 /// How messages reach their targets; the bits of the result are the same.
 enum class Direction {
-  automatic,  ///< push or pull by how much work is left
+  automatic,  ///< push or pull by how much work is left; monotone programs to local fixed points
   push,       ///< sources write along their edges (inexact combiners: they mark who pulls)
   pull,       ///< every target reads its list
 };
@@ -47,6 +47,9 @@ enum class Ending {
 
 /// What a run did. Equal on every rank except for the seconds and `is_sparse`.
 struct RunReport {
+  /// False where a monotone program ran to local fixed points: then the number of supersteps and
+  /// messages depends on ranks and threads, though the values do not.
+  bool is_synchronous = true;
   Ending ending = Ending::quiet;
   double seconds = 0;  ///< first compute to last barrier
   std::uint64_t num_supersteps = 0;
@@ -67,9 +70,12 @@ class CancelToken {
   std::shared_ptr<std::atomic<bool>> flag_;
 };
 
+inline constexpr Superstep no_superstep_limit = std::numeric_limits<Superstep>::max();
+
 /// How a program runs. Every rank passes the same values; callbacks are this rank's own.
 struct RunOptions {
-  Superstep max_supersteps = std::numeric_limits<Superstep>::max();
+  /// A limit makes monotone programs run synchronously.
+  Superstep max_supersteps = no_superstep_limit;
   Direction direction = Direction::automatic;
   std::uint64_t seed = 1;  ///< of `v.random()`
   CancelToken cancel{};    ///< agreed on at the next barrier: Error{cancelled} on all ranks

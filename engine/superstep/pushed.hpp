@@ -41,7 +41,7 @@ class PushedMessages {
   }
   /// From any thread. True when the row held the identity and no longer does; it may do so again.
   bool add_concurrently(Row row, const Message& message) requires is_concurrent {
-    std::atomic_ref cell(folded_[row].value);
+    const std::atomic_ref cell(folded_[row].value);
     Message before = cell.load(std::memory_order_relaxed);
     for (;;) {
       const Message after = C{}(before, message);
@@ -57,6 +57,22 @@ class PushedMessages {
     folded = C::identity();
     return result;
   }
+
+  /// As add_concurrently; true whenever the fold changed.
+  bool lower(Row row, const Message& message) requires is_concurrent {
+    const std::atomic_ref cell(folded_[row].value);
+    Message before = cell.load(std::memory_order_relaxed);
+    for (;;) {
+      const Message after = C{}(before, message);
+      if (is_same(after, before)) return false;
+      if (cell.compare_exchange_weak(before, after, std::memory_order_relaxed)) return true;
+    }
+  }
+  /// As take, beside threads that push.
+  Message take_concurrently(Row row) requires is_concurrent {
+    return std::atomic_ref(folded_[row].value).exchange(C::identity(), std::memory_order_relaxed);
+  }
+  static bool is_identity(const Message& message) { return is_same(message, C::identity()); }
 
  private:
   static bool is_same(const Message& a, const Message& b) {

@@ -55,7 +55,8 @@ void Recorder::commit(const Summary& agreed) {
   if (options_.after_superstep) options_.after_superstep(current_.superstep);
 }
 
-RunReport Recorder::finish(Ending ending) {
+RunReport Recorder::finish(Ending ending, bool is_synchronous) {
+  report_.is_synchronous = is_synchronous;
   report_.ending = ending;
   report_.seconds = std::chrono::duration<double>(Clock::now() - start_).count();
   return std::move(report_);

@@ -38,7 +38,7 @@ class Recorder {
     commit(agreed);
   }
 
-  RunReport finish(Ending ending);
+  RunReport finish(Ending ending, bool is_synchronous);
 
  private:
   using Clock = std::chrono::steady_clock;

@@ -11,6 +11,7 @@
 #include <weir/engine/runtime/float_environment.hpp>
 #include <weir/engine/superstep/cpu_executor.hpp>
 #include <weir/engine/superstep/driver.hpp>
+#include <weir/engine/superstep/fixed_point_executor.hpp>
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
 
@@ -44,20 +45,28 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
                 "weir: a program that mutates the topology needs a graph that is not const");
   if constexpr (VertexProgram<First, E> && (VertexProgram<Rest, E, First> && ...)) {
     const FloatEnvironment float_environment;
-    Context& context = graph.context();
-    const SuperstepMark mark(context);
-    try {
-      CpuExecutor<G, First, Rest...> executor(graph, programs, options, initial);
-      Agreed<First> agreed;
-      agreed.summary.num_unhalted = executor.num_unhalted_of_all();
-      Recorder recorder(context, options);
-      const Ending ending = drive(
-          context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
-          agreed, recorder);
-      return {executor.take_values(), recorder.finish(ending)};
-    } catch (...) {
-      context.rethrow_for_all();  // between the agreed points the others are waiting
+    const auto run_by = [&]<class Executor>(std::in_place_type_t<Executor>) {
+      Context& context = graph.context();
+      const SuperstepMark mark(context);
+      try {
+        Executor executor(graph, programs, options, initial);
+        Agreed<First> agreed;
+        agreed.summary.num_unhalted = executor.num_unhalted_of_all();
+        Recorder recorder(context, options);
+        const Ending ending = drive(
+            context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
+            agreed, recorder);
+        return RunResult<weir::ValueOf<First>>{executor.take_values(),
+                                               recorder.finish(ending, Executor::is_synchronous)};
+      } catch (...) {
+        context.rethrow_for_all();  // between the agreed points the others are waiting
+      }
+    };
+    if constexpr (sizeof...(Rest) == 0 && runs_to_fixed_point<First>) {
+      if (options.direction == Direction::automatic && options.max_supersteps == no_superstep_limit)
+        return run_by(std::in_place_type<FixedPointExecutor<G, First>>);
     }
+    return run_by(std::in_place_type<CpuExecutor<G, First, Rest...>>);
   }
 }
 

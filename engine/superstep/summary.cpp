@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/engine/superstep/summary.hpp>
 
+#include <algorithm>
 #include <array>
 #include <exception>
 #include <new>
@@ -26,6 +27,7 @@ void append_text(Bytes& out, std::span<const std::byte> text) {
 Bytes encode_summary(const Summary& summary) {
   Bytes out;
   for (const auto counter : counters) append_plain(out, summary.*counter);
+  append_plain(out, summary.next_bucket);
   append_plain(out, summary.failure.has_value());
   if (summary.failure) {
     append_plain(out, summary.failure->code);
@@ -41,6 +43,7 @@ Summary decode_summary(const Bytes& bytes) {
   BytesView in(bytes);
   Summary summary;
   for (const auto counter : counters) summary.*counter = in.take<std::uint64_t>();
+  summary.next_bucket = in.take<std::uint64_t>();
   if (in.take<bool>()) {
     Failure failure;
     failure.code = in.take<ErrorCode>();
@@ -59,6 +62,7 @@ Bytes combine(const Bytes& left_bytes, const Bytes& right_bytes) {
   Summary left = decode_summary(left_bytes);
   Summary right = decode_summary(right_bytes);
   for (const auto counter : counters) left.*counter += right.*counter;
+  left.next_bucket = std::min(left.next_bucket, right.next_bucket);
   if (right.failure && (!left.failure || *right.failure < *left.failure))
     left.failure = std::move(right.failure);
   left.aggregates.insert(left.aggregates.end(), right.aggregates.begin(), right.aggregates.end());
@@ -82,6 +86,7 @@ Failure current_failure(VertexId vertex, Rank rank) {
 }
 
 void Summary::throw_if_failed(Context& context, Superstep step) const {
+  if (!failure && wants_to_cancel == 0 && num_values_sent == num_values_received) return;
   const std::string when = "superstep " + std::to_string(step);
   if (failure) {
     context.throw_agreed({failure->code, "rank " + std::to_string(failure->rank) + ", " + when +
@@ -90,12 +95,10 @@ void Summary::throw_if_failed(Context& context, Superstep step) const {
   }
   if (wants_to_cancel != 0)
     context.throw_agreed({ErrorCode::cancelled, "cancelled by the caller in " + when});
-  if (num_values_sent != num_values_received) {
-    context.throw_agreed({ErrorCode::internal, when + ": " + std::to_string(num_values_sent) +
-                                                   " values were sent between ranks, " +
-                                                   std::to_string(num_values_received) +
-                                                   " received"});
-  }
+  context.throw_agreed({ErrorCode::internal, when + ": " + std::to_string(num_values_sent) +
+                                                 " values were sent between ranks, " +
+                                                 std::to_string(num_values_received) +
+                                                 " received"});
 }
 
 void settle(Context& context, Summary& agreed, std::uint64_t num_dropped,

@@ -42,6 +42,8 @@ struct Summary {
   std::uint64_t num_dropped = 0;  ///< messages and edges without a vertex; known after the barrier
   std::uint64_t bytes_sent = 0;   ///< by the transport
   std::uint64_t wants_to_cancel = 0;
+  /// Smallest bucket with a row to compute, of a monotone program; folded by minimum.
+  std::uint64_t next_bucket = ~std::uint64_t{0};
   std::optional<Failure> failure;
   Bytes aggregates;  ///< encoded subtrees; empty once agreed
 
