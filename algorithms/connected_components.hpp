@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <unordered_map>
+#include <vector>
 
 #include <weir/algorithms/algorithm.hpp>
-#include <weir/engine/superstep/run.hpp>
+#include <weir/algorithms/disjoint_sets.hpp>
+#include <weir/engine/superstep/block_program.hpp>
 
 namespace weir {
 
@@ -12,23 +15,32 @@ struct ConnectedComponentsOptions {
   RunOptions run{};
 };
 
-/// Weakly connected components: the smallest id spreads along edges of either direction.
-struct ConnectedComponentsProgram {
+/// Weakly connected components: sets united along arcs inside a rank ([Sutton18]), then named alike
+/// across ranks.
+///
+/// A set has the smallest id heard of as its name. Ranks tell each other the names of the sets that
+/// hold shared vertices, and again where a name fell. Two sets that hear the same name are one set
+/// from there on, so what another rank has united needs no message per hop.
+class ConnectedComponentsProgram {
+ public:
   using Value = VertexId;
-  using Message = VertexId;
-  using Combiner = Min<VertexId>;
-  static constexpr Edges along_edges = Edges::both;
+  using Message = VertexId;  ///< name of the set that holds the slot
 
-  Value init(const VertexInfo& v) const { return v.id; }
+  void compute(const Block& block, Boundary<Message>& boundary);
+  VertexId value(const Block& block, Row row) const { return names_[sets_.root(block.slot(row))]; }
 
-  void compute(VertexHandle auto& v, const Inbox<Message>& inbox) const {
-    v.vote_to_halt();
-    const VertexId smallest = inbox.combined(Combiner{});
-    // Without a message: at the start, when everyone speaks.
-    if (!inbox.empty() && smallest >= v.value()) return;
-    if (!inbox.empty()) v.value() = smallest;
-    v.scatter();
-  }
+ private:
+  void unite_neighbours(const Block& block);
+  void compress(const Block& block);
+  Slot find_largest(const Block& block) const;
+  void name_sets(const Block& block);
+  bool hear(Slot slot, VertexId name);  ///< whether two sets became one
+  void tell(Boundary<Message>& boundary);
+
+  DisjointSets sets_;
+  std::vector<VertexId> names_;               // by slot; meaningful at roots
+  std::vector<VertexId> told_;                // by slot: the name the other holders know
+  std::unordered_map<VertexId, Slot> heard_;  // a slot of the set that heard a name
 };
 
 /// The smallest id of the weakly connected component of each vertex. Collective.

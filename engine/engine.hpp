@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything to write and run a vertex program. MPI ranks: also engine/runtime/mpi/mpi_session.hpp
+// Everything to write and run a vertex or block program. MPI ranks: also engine/runtime/mpi/mpi_session.hpp
 // (weir starts MPI) or mpi_comm.hpp (the application does).
 #pragma once
 
@@ -10,4 +10,5 @@
 #include <weir/engine/model/vertex_program.hpp>
 #include <weir/engine/runtime/collectives.hpp>
 #include <weir/engine/runtime/context.hpp>
+#include <weir/engine/superstep/block_program.hpp>
 #include <weir/engine/superstep/run.hpp>

@@ -18,8 +18,9 @@ namespace {
 using Ids = std::vector<VertexId>;
 
 auto components() {
-  return
-      [](const auto& graph, const RunOptions& run) { return connected_components(graph, {run}); };
+  return [](const auto& graph, const RunOptions& run) {
+    return connected_components(graph, {run}).values;
+  };
 }
 
 TEST(ConnectedComponents, AgreesWithTheOracleInEveryCell) {

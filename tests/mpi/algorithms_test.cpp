@@ -3,7 +3,9 @@
 // Every listed algorithm under MPI gives the digest that one rank alone gives.
 #include <cstddef>
 #include <cstdint>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,6 +44,12 @@ std::vector<Outcome> outcomes(Context& context, const Algorithm& algorithm, cons
     }
   }
   return all;
+}
+
+/// Supersteps and messages of a block program depend on the ranks.
+bool is_block_program(const Algorithm& algorithm) {
+  const std::set<std::string_view> names{"wcc"};
+  return names.contains(algorithm.name);
 }
 
 template <class E>
