@@ -7,7 +7,7 @@ namespace {
 
 template <class E>
 RunResult<double> coefficients(const Graph<E>& graph, const ClusteringCoefficientOptions& options) {
-  auto [values, report] = run(graph, NeighbourhoodProgram{.weight_of_twice = 2}, options.run);
+  auto [values, report] = run(graph, TriangleProgram(graph.is_directed()), options.run);
   const std::int64_t arcs_of_pair = graph.is_directed() ? 1 : 2;
   const auto coefficient = [&](const auto& value) {
     if (value.num_neighbours < 2) return 0.0;

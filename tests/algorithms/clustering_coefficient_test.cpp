@@ -14,8 +14,9 @@ namespace {
 using Doubles = std::vector<double>;
 
 auto coefficients() {
-  return
-      [](const auto& graph, const RunOptions& run) { return clustering_coefficient(graph, {run}); };
+  return [](const auto& graph, const RunOptions& run) {
+    return clustering_coefficient(graph, {run}).values;
+  };
 }
 
 double mean_of(const MatrixResult<double>& found) {
