@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include <weir/algorithms/algorithm.hpp>
-#include <weir/engine/superstep/run.hpp>
+#include <weir/algorithms/neighbourhoods.hpp>
+#include <weir/engine/superstep/block_program.hpp>
 
 namespace weir {
 
@@ -15,71 +14,36 @@ struct KCoreOptions {
   RunOptions run{};
 };
 
-/// Core numbers by repeated h-indices ([Lü16]; the same steps as the message passing of
-/// [Montresor13]).
+/// Core numbers by peeling ([Batagelj03]): at level k, vertices with at most k neighbours left go,
+/// and their neighbours with them once they have as few; k is the core number of those that go.
 ///
-/// A vertex holds an upper bound of its core number, at first its number of arcs. It lowers the
-/// bound to the largest h for which h of its neighbours have a bound of h or more, and publishes it
-/// when it fell. Bounds only fall and never below the core number; where they stop they are the
-/// core numbers.
-struct KCoreProgram {
+/// A rank peels its own vertices as far as it can and tells the owners of ghosts how many
+/// neighbours these lost. When no rank has anything to tell, all go on at the least level that any
+/// rank has a vertex for.
+class KCoreProgram {
+ public:
   using Value = std::int64_t;
-  struct Bound {
-    VertexId source = 0;
-    std::int64_t bound = 0;
-  };
-  using Message = Bound;
+  using Message = std::int64_t;  ///< neighbours that a ghost lost
   static constexpr Edges along_edges = Edges::both;
-  static constexpr bool sticky = true;
 
-  bool is_directed = true;
-
-  Value init(const VertexInfo& v) const {
-    return static_cast<std::int64_t>(is_directed ? v.in_degree + v.out_degree : v.out_degree);
-  }
-
-  void compute(VertexHandle auto& v, const auto& inbox) const {
-    v.vote_to_halt();
-    if (v.superstep() == 0) return v.scatter();
-    const std::int64_t bound = h_index(neighbours(inbox, v.id()), v.value());
-    if (bound == v.value()) return;
-    v.value() = bound;
-    v.scatter();
-  }
-
-  Bound along(std::int64_t bound, const auto& arc) const { return {arc.source, bound}; }
+  void compute(const Block& block, Boundary<Message>& boundary);
+  Value value(const Block&, Row row) const { return cores_[row]; }
 
  private:
-  /// The bound of each neighbour, once.
-  std::vector<Bound> neighbours(const auto& inbox, VertexId own) const {
-    std::vector<Bound> bounds;
-    for (const Bound& message : inbox) {
-      // Parallel arcs follow each other in a list.
-      const bool is_repeat = !bounds.empty() && bounds.back().source == message.source;
-      if (message.source != own && !is_repeat) bounds.push_back(message);
-    }
-    if (!is_directed) return bounds;
-    // A neighbour may stand in the in-list and in the out-list.
-    std::sort(bounds.begin(), bounds.end(),
-              [](const Bound& a, const Bound& b) { return a.source < b.source; });
-    const auto same = [](const Bound& a, const Bound& b) { return a.source == b.source; };
-    bounds.erase(std::unique(bounds.begin(), bounds.end(), same), bounds.end());
-    return bounds;
-  }
+  void begin(const Block& block);
+  void begin_level(const Block& block, std::int64_t level);
+  void hear(const Block& block, const Boundary<Message>& boundary);
+  void peel(const Block& block);
+  void remove(const Block& block, Slot slot, std::vector<Slot>& follow, std::vector<Slot>& touched);
+  void tell(Boundary<Message>& boundary);
 
-  /// The largest h up to `most` for which h of the bounds are h or more.
-  static std::int64_t h_index(const std::vector<Bound>& bounds, std::int64_t most) {
-    most = std::min(most, static_cast<std::int64_t>(bounds.size()));
-    std::vector<std::int64_t> num_with(static_cast<std::size_t>(most) + 1);
-    for (const Bound& each : bounds)
-      ++num_with[static_cast<std::size_t>(std::min(each.bound, most))];
-    std::int64_t num_at_least = 0;
-    for (std::int64_t h = most; h > 0; --h) {
-      num_at_least += num_with[static_cast<std::size_t>(h)];
-      if (num_at_least >= h) return h;
-    }
-    return 0;
-  }
+  Neighbourhoods neighbourhoods_;
+  std::int64_t level_ = -1;
+  std::vector<std::int64_t> num_left_;  // by slot: neighbours that have not gone; see `ghost_start`
+  std::vector<std::int64_t> cores_;     // by row
+  std::vector<Slot> left_;              // of own vertices that had not gone a while ago
+  std::vector<Slot> going_;             // of own vertices whose neighbours lose one
+  std::vector<Slot> touched_;           // ghosts that lost some
 };
 
 /// Core number of every vertex; direction, loops and repeats are ignored. Exact. Collective.

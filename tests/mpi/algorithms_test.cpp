@@ -48,7 +48,7 @@ std::vector<Outcome> outcomes(Context& context, const Algorithm& algorithm, cons
 
 /// Supersteps and messages of a block program depend on the ranks.
 bool is_block_program(const Algorithm& algorithm) {
-  const std::set<std::string_view> names{"wcc", "lcc", "triangles"};
+  const std::set<std::string_view> names{"wcc", "lcc", "triangles", "kcore"};
   return names.contains(algorithm.name);
 }
 
