@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Everything to write and run a vertex or block program. MPI ranks: also engine/runtime/mpi/mpi_session.hpp
-// (weir starts MPI) or mpi_comm.hpp (the application does).
+// Everything to write and run a vertex or block program. MPI ranks: also
+// engine/runtime/mpi/mpi_session.hpp (weir starts MPI) or mpi_comm.hpp (the application does).
 #pragma once
 
 #include <weir/engine/graph/build.hpp>
