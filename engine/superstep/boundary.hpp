@@ -60,8 +60,9 @@ class Boundary {
 
   /// Brings values to the other holders of a slot, who find them in `received` of the next
   /// superstep: from an own vertex to its ghosts, from a ghost to its owner. Nothing happens where
-  /// there is none. From the thread that computes.
+  /// there is none; an empty list is not sent. From the thread that computes.
   void send(Slot slot, std::span<const T> values) {
+    if (values.empty()) return;
     for (const SharedPlace place : places_.of(slot)) {
       Outgoing& out = outgoing_[place.link];
       out.positions.push_back(place.position);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -74,8 +75,8 @@ TEST(BlockProgram, a_confluent_program_gives_the_same_values_at_any_number_of_ra
   }
 }
 
-/// Own vertices tell their ghosts as many copies of their id as its last digit says; ghosts tell
-/// their owners theirs in the same superstep.
+/// Own vertices tell their ghosts one copy of their id and as many more as its last digit says;
+/// ghosts tell their owners theirs in the same superstep. Empty lists are not sent.
 struct Copies {
   using Value = std::int64_t;
   using Message = VertexId;
@@ -83,12 +84,15 @@ struct Copies {
   std::vector<std::int64_t> heard{};
 
   static auto copies(VertexId id) {
-    return std::vector<VertexId>(static_cast<std::size_t>(id % 10), id);
+    return std::vector<VertexId>(static_cast<std::size_t>(id % 10 + 1), id);
   }
   void compute(const Block& block, Boundary<Message>& boundary) {
     if (boundary.superstep() == 0) {
       heard.assign(block.num_rows(), 0);
-      for (const Slot slot : boundary.shared_slots()) boundary.send(slot, copies(block.id(slot)));
+      for (const Slot slot : boundary.shared_slots()) {
+        boundary.send(slot, copies(block.id(slot)));
+        boundary.send(slot, std::span<const VertexId>());
+      }
       return;
     }
     std::size_t num_ghosts = 0;
@@ -123,7 +127,7 @@ TEST(BlockProgram, values_travel_from_owners_to_ghosts_and_back) {
         const bool is_ghost =
             graph.shards().owner_of(id) != graph.shards().owner_of((id + 13) % 40);
         EXPECT_EQ(heard, is_ghost ? 1 : 0) << id;
-        num_values += is_ghost ? 2 * static_cast<std::uint64_t>(id % 10) : 0;
+        num_values += is_ghost ? 2 * static_cast<std::uint64_t>(id % 10 + 1) : 0;
       }
       EXPECT_EQ(result.report.num_messages, num_values);
       return 0;
