@@ -3,6 +3,7 @@
 
 #include <weir/engine/model/check.hpp>
 #include <weir/io/number_text.hpp>
+#include <weir/io/plain_edges.hpp>
 
 #include <algorithm>
 #include <cstdint>
@@ -37,6 +38,15 @@ class DataLines {
 
   const Lines& line() const { return *lines_; }
 
+  /// Takes plain lines that come next in the file at hand, until the batch holds `most` edges.
+  template <class E>
+  void take_plain(const PlainLine& line, std::vector<Edge<E>>& batch, std::size_t most) {
+    if (!lines_) return;
+    const auto [begin, stop, end] = lines_->ahead();
+    const PlainText taken = read_plain_edges(begin, stop, end, line, batch, most);
+    lines_->step_over(taken.end, taken.num_lines);
+  }
+
  private:
   void open(const Input& input) {
     LineStart body;
@@ -54,6 +64,9 @@ class DataLines {
   std::optional<Lines> lines_;
 };
 
+/// Ids have 31 bits where vertices go up to the largest.
+constexpr VertexId largest_of_format = std::numeric_limits<std::int32_t>::max();
+
 enum class Vertices { of_edges, listed, up_to_largest };
 
 struct Style {
@@ -66,7 +79,8 @@ class EdgeListReader : public FormatReader {
  public:
   EdgeListReader(FileSet files, Format format, Style style);
 
-  bool next_edges(std::vector<Edge<double>>& batch) override;
+  bool next_edges(std::vector<Edge<double>>& batch) override { return read_edges(batch); }
+  bool next_edges(std::vector<Edge<NoValue>>& batch) override { return read_edges(batch); }
   bool next_edges(std::vector<NamedEdge<double>>& batch) override;
   bool next_vertices(std::vector<VertexId>& batch) override;
   bool next_vertices(std::vector<std::string>& batch) override;
@@ -76,18 +90,25 @@ class EdgeListReader : public FormatReader {
     std::string_view source, target, weight;
   };
 
+  template <class E>
+  bool read_edges(std::vector<Edge<E>>& batch);
+  template <class E>
+  bool read_edges(DataLines& data, std::vector<Edge<E>>& batch) const;
   void look_at_first_line();
   Row split(const Lines& lines) const;
   double weight_of(const Lines& lines, const Row& row) const;
   VertexId read_end_point(const Lines& lines, std::string_view token) const;
   std::string read_name(const Lines& lines, std::string_view token) const;
-  void count_up_to_largest();
+  PlainLine plain_line() const;
+  void find_largest();
 
   Style style_;
   Separator vertex_separator_ = Separator::blanks;
   DataLines edge_lines_;
   DataLines vertex_lines_;
-  bool knows_largest_ = false;
+  VertexId largest_ = -1;             ///< Of the ids read, where vertices go up to the largest.
+  bool has_read_all_ = false;         ///< No edge of this part is left.
+  bool has_listed_vertices_ = false;  ///< The list of vertices up to the largest has begun.
 };
 
 EdgeListReader::EdgeListReader(FileSet files, Format format, Style style)
@@ -151,8 +172,7 @@ double EdgeListReader::weight_of(const Lines& lines, const Row& row) const {
 
 VertexId EdgeListReader::read_end_point(const Lines& lines, std::string_view token) const {
   const VertexId id = read_id(lines, token);
-  constexpr VertexId largest = std::numeric_limits<std::int32_t>::max();
-  if (style_.vertices == Vertices::up_to_largest && (id < 0 || id > largest)) {
+  if (style_.vertices == Vertices::up_to_largest && (id < 0 || id > largest_of_format)) {
     lines.fail("id " + std::to_string(id), "ids from 0 to 2147483647, the range of this format");
   }
   return id;
@@ -170,15 +190,44 @@ std::string EdgeListReader::read_name(const Lines& lines, std::string_view token
   return std::string(token);
 }
 
-bool EdgeListReader::next_edges(std::vector<Edge<double>>& batch) {
+PlainLine EdgeListReader::plain_line() const {
+  PlainLine line{.separator = style_.separator == Separator::comma ? ',' : ' ',
+                 .largest = std::numeric_limits<VertexId>::max(),
+                 .is_weighted = files_.options.weighted};
+  if (files_.options.num_vertices)
+    line.largest = static_cast<VertexId>(*files_.options.num_vertices) - 1;
+  if (style_.vertices == Vertices::up_to_largest) line.largest = largest_of_format;
+  return line;
+}
+
+/// Plain lines go a fast way; each other line goes the way that knows all shapes and all errors.
+template <class E>
+bool EdgeListReader::read_edges(DataLines& data, std::vector<Edge<E>>& batch) const {
   batch.clear();
-  while (batch.size() < batch_records && edge_lines_.next()) {
-    const Lines& lines = edge_lines_.line();
+  const PlainLine plain = plain_line();
+  for (;;) {
+    data.take_plain(plain, batch, batch_records);
+    if (batch.size() == batch_records || !data.next()) return !batch.empty();
+    const Lines& lines = data.line();
     const Row row = split(lines);
     const VertexId source = read_end_point(lines, row.source);
-    batch.push_back({source, read_end_point(lines, row.target), weight_of(lines, row)});
+    const VertexId target = read_end_point(lines, row.target);
+    const double weight = weight_of(lines, row);
+    if constexpr (std::is_same_v<E, NoValue>) {
+      batch.push_back({source, target, {}});
+    } else {
+      batch.push_back({source, target, weight});
+    }
   }
-  return !batch.empty();
+}
+
+template <class E>
+bool EdgeListReader::read_edges(std::vector<Edge<E>>& batch) {
+  has_read_all_ = !read_edges(edge_lines_, batch);
+  if (style_.vertices == Vertices::up_to_largest) {
+    for (const auto& edge : batch) largest_ = std::max({largest_, edge.source, edge.target});
+  }
+  return !has_read_all_;
 }
 
 bool EdgeListReader::next_edges(std::vector<NamedEdge<double>>& batch) {
@@ -194,7 +243,7 @@ bool EdgeListReader::next_edges(std::vector<NamedEdge<double>>& batch) {
 }
 
 bool EdgeListReader::next_vertices(std::vector<VertexId>& batch) {
-  if (style_.vertices == Vertices::up_to_largest) count_up_to_largest();
+  if (style_.vertices == Vertices::up_to_largest) find_largest();
   if (style_.vertices != Vertices::listed) return FormatReader::next_vertices(batch);
   batch.clear();
   while (batch.size() < batch_records && vertex_lines_.next()) {
@@ -218,18 +267,19 @@ bool EdgeListReader::next_vertices(std::vector<std::string>& batch) {
   return !batch.empty();
 }
 
-/// The largest id is known after a walk over all files, which every part does for itself.
-void EdgeListReader::count_up_to_largest() {
-  if (knows_largest_) return;
-  knows_largest_ = true;
-  VertexId largest = -1;
-  DataLines lines(files_.edges, {}, files_.options.skip_header);
-  while (lines.next()) {
-    const Row row = split(lines.line());
-    largest = std::max(largest, read_end_point(lines.line(), row.source));
-    largest = std::max(largest, read_end_point(lines.line(), row.target));
+/// Lists 0 to the largest id of this part; what all parts list goes up to the largest of all. Where
+/// the edges are still to be read, it takes a walk over them.
+void EdgeListReader::find_largest() {
+  if (has_listed_vertices_) return;
+  has_listed_vertices_ = true;
+  if (!has_read_all_) {
+    DataLines data(files_.edges, files_.part, files_.options.skip_header);
+    std::vector<Edge<NoValue>> batch;
+    while (read_edges(data, batch)) {
+      for (const auto& edge : batch) largest_ = std::max({largest_, edge.source, edge.target});
+    }
   }
-  set_vertices(0, static_cast<std::uint64_t>(largest) + 1);
+  list_up_to(largest_);
 }
 
 }  // namespace

@@ -30,6 +30,21 @@ void FormatReader::set_vertices(VertexId first, std::uint64_t count) {
   end_vertex_ = first + static_cast<VertexId>(files_.part.end_of(count));
 }
 
+void FormatReader::list_up_to(VertexId largest) {
+  next_vertex_ = 0;
+  end_vertex_ = largest + 1;
+}
+
+bool FormatReader::next_edges(std::vector<Edge<NoValue>>& batch) {
+  next_edges(valued_edges_);
+  batch.resize(valued_edges_.size());
+  for (std::size_t i = 0; i < batch.size(); ++i) {
+    batch[i].source = valued_edges_[i].source;
+    batch[i].target = valued_edges_[i].target;
+  }
+  return !batch.empty();
+}
+
 bool FormatReader::next_vertices(std::vector<VertexId>& batch) {
   batch.clear();
   while (next_vertex_ < end_vertex_ && batch.size() < batch_records) {
@@ -40,8 +55,8 @@ bool FormatReader::next_vertices(std::vector<VertexId>& batch) {
 
 bool FormatReader::next_edges(std::vector<NamedEdge<double>>& batch) {
   batch.clear();
-  next_edges(unnamed_edges_);
-  for (const Edge<double>& edge : unnamed_edges_) {
+  next_edges(valued_edges_);
+  for (const Edge<double>& edge : valued_edges_) {
     batch.push_back({std::to_string(edge.source), std::to_string(edge.target), edge.value});
   }
   return !batch.empty();

@@ -12,7 +12,8 @@
 
 namespace weir::io {
 
-constexpr std::size_t batch_records = std::size_t{1} << 16;
+/// A batch and what is made of it fit into a core's cache.
+constexpr std::size_t batch_records = std::size_t{1} << 13;
 
 /// The opened files of one reading, and how to read them.
 struct FileSet {
@@ -37,6 +38,7 @@ class FormatReader {
 
   /// Replace the batch with this part's next records; false at the end.
   virtual bool next_edges(std::vector<Edge<double>>& batch) = 0;
+  virtual bool next_edges(std::vector<Edge<NoValue>>& batch);
   virtual bool next_vertices(std::vector<VertexId>& batch);
 
   /// The same with names; a format of integer ids leaves them as they are: decimal numbers.
@@ -48,6 +50,9 @@ class FormatReader {
  protected:
   /// Says that the vertices are first, first + 1, ...; `--vertices` overrides it.
   void set_vertices(VertexId first, std::uint64_t count);
+
+  /// Lists the vertices 0 to `largest`, whatever other parts list.
+  void list_up_to(VertexId largest);
 
   /// The file of a format that takes one only.
   const Input& only_file() const;
@@ -86,7 +91,7 @@ class FormatReader {
   VertexId next_vertex_ = 0;
   VertexId end_vertex_ = 0;
   VertexId num_counted_ = 0;  ///< Ids are 1 to this, in the formats that count from 1.
-  std::vector<Edge<double>> unnamed_edges_;
+  std::vector<Edge<double>> valued_edges_;
   std::vector<VertexId> unnamed_vertices_;
 };
 

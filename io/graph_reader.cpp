@@ -74,10 +74,6 @@ FileSet open_files(const std::vector<std::string>& paths, GraphFileOptions optio
           std::move(options), part};
 }
 
-void drop_value(const Edge<double>& edge, std::vector<Edge<NoValue>>& batch) {
-  batch.push_back({edge.source, edge.target, {}});
-}
-
 void drop_value(NamedEdge<double>& edge, std::vector<NamedEdge<NoValue>>& batch) {
   batch.push_back({std::move(edge.source), std::move(edge.target), {}});
 }
@@ -115,12 +111,7 @@ bool GraphReader::next(std::vector<Edge<double>>& batch) { return reader_->next_
 
 bool GraphReader::next(std::vector<NamedEdge<double>>& batch) { return reader_->next_edges(batch); }
 
-bool GraphReader::next(std::vector<Edge<NoValue>>& batch) {
-  batch.clear();
-  reader_->next_edges(edges_);
-  for (const Edge<double>& edge : edges_) drop_value(edge, batch);
-  return !batch.empty();
-}
+bool GraphReader::next(std::vector<Edge<NoValue>>& batch) { return reader_->next_edges(batch); }
 
 bool GraphReader::next(std::vector<NamedEdge<NoValue>>& batch) {
   batch.clear();

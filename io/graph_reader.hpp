@@ -78,10 +78,10 @@ class FormatReader;
 /// Reads one part of a graph from files of any format.
 ///
 /// Each of the `part.count` parts reads its share of the bytes of every file; together they yield
-/// every edge and every vertex once, whatever the number of parts. A compressed file is read whole
-/// by part (number of the file) % count, a pipe or `-` by part 0 alone: `header()` is then known to
-/// part 0 only. Edges and vertices may be read in either order. After all parts were read to the
-/// end, `verify` checks the sum of their tallies against what the input promised.
+/// every edge once and every vertex at least once, whatever the number of parts. A compressed file
+/// is read whole by part (number of the file) % count, a pipe or `-` by part 0 alone: `header()` is
+/// then known to part 0 only. Edges and vertices may be read in either order. After all parts were
+/// read to the end, `verify` checks the sum of their tallies against what the input promised.
 ///
 /// Every fault of the input is an Error{input} with a text like
 /// `FILE:LINE: found "alice"; expected an integer id`.
@@ -100,7 +100,7 @@ class GraphReader {
 
   const GraphHeader& header() const;
 
-  /// Replaces the batch with this part's next edges, at most 2^16; false, with an empty batch, at
+  /// Replaces the batch with this part's next edges, at most 2^13; false, with an empty batch, at
   /// the end. In an unweighted reading the value is 1.
   bool next(std::vector<Edge<NoValue>>& batch);
   bool next(std::vector<Edge<double>>& batch);
@@ -124,7 +124,6 @@ class GraphReader {
   explicit GraphReader(std::unique_ptr<FormatReader> reader);
 
   std::unique_ptr<FormatReader> reader_;
-  std::vector<Edge<double>> edges_;
   std::vector<NamedEdge<double>> named_edges_;
 };
 

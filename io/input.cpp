@@ -114,6 +114,18 @@ Input::~Input() {
   if (mapped_ != nullptr) ::munmap(mapped_, bytes_.size());
 }
 
+void Input::forget(const char* begin, const char* end) const {
+  if (mapped_ == nullptr || begin >= end) return;
+  // Whole pages only; those at the ends may hold what a neighbour is reading.
+  const auto page_bytes = static_cast<std::uintptr_t>(::sysconf(_SC_PAGESIZE));
+  const auto first = (reinterpret_cast<std::uintptr_t>(begin) + page_bytes - 1) / page_bytes;
+  const auto last = reinterpret_cast<std::uintptr_t>(end) / page_bytes;
+  if (first >= last) return;
+  // Advice: where it is not taken, the pages stay.
+  ::madvise(reinterpret_cast<void*>(first * page_bytes), (last - first) * page_bytes,
+            MADV_DONTNEED);
+}
+
 void Input::fail(const std::string& found, const std::string& expected) const {
   throw Error(ErrorCode::input, name_ + ": found " + found + "; expected " + expected);
 }

@@ -57,6 +57,10 @@ class Input {
   /// A pipe that another part reads.
   bool is_absent() const { return is_absent_; }
 
+  /// Gives back the memory behind a range of a mapped file. The bytes stay what they are; they are
+  /// read from the file again when they are looked at.
+  void forget(const char* begin, const char* end) const;
+
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
 
  private:

@@ -41,6 +41,7 @@ Lines::Lines(const Input& input, Part part, LineStart body) : input_(&input) {
   cursor_ = first + part.begin_of(size);
   stop_ = first + part.end_of(size);
   end_ = bytes.data() + bytes.size();
+  kept_ = cursor_;
   if (cursor_ == first || cursor_[-1] == '\n') return;
   const char* const line_end = find(cursor_, stop_, '\n');
   cursor_ = line_end == nullptr ? stop_ : line_end + 1;
@@ -64,6 +65,15 @@ bool Lines::next() {
     fail("a carriage return inside the line", "lines that end in \\n or \\r\\n");
   }
   return true;
+}
+
+void Lines::step_over(const char* to, std::uint64_t num_lines) {
+  cursor_ = to;
+  num_lines_ += num_lines;
+  constexpr std::ptrdiff_t piece_bytes = std::ptrdiff_t{1} << 22;
+  if (packed_ != nullptr || cursor_ - kept_ < piece_bytes) return;
+  input_->forget(kept_, cursor_);
+  kept_ = cursor_;
 }
 
 bool Lines::read_more() {

@@ -32,6 +32,18 @@ class Lines {
   /// Steps to the next line; false at the end.
   bool next();
 
+  /// The text ahead, as far as it is at hand: its first line starts at `begin`, lines that start
+  /// at `stop` or later are not this part's, and it may end inside a line.
+  struct Ahead {
+    const char* begin;
+    const char* stop;
+    const char* end;
+  };
+  Ahead ahead() const { return {cursor_, packed_ ? end_ : stop_, end_}; }
+
+  /// Goes on where a line of the text ahead starts, `num_lines` lines further.
+  void step_over(const char* to, std::uint64_t num_lines);
+
   /// The line without its end; valid until the next step.
   std::string_view text() const { return text_; }
 
@@ -51,6 +63,7 @@ class Lines {
   const char* cursor_ = nullptr;  ///< Start of the next line.
   const char* stop_ = nullptr;    ///< Lines that start here or later are not this part's.
   const char* end_ = nullptr;     ///< End of the text at hand.
+  const char* kept_ = nullptr;    ///< The part's text before it is no longer held in memory.
   std::string_view text_;
   std::uint64_t num_lines_ = 0;  ///< Lines stepped over.
   std::uint64_t num_bytes_ = 0;  ///< Unpacked bytes before the buffer.

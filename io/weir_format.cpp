@@ -20,25 +20,29 @@ class WeirReader : public FormatReader {
  public:
   explicit WeirReader(FileSet files);
 
-  bool next_edges(std::vector<Edge<double>>& batch) override;
+  bool next_edges(std::vector<Edge<double>>& batch) override { return next_edges_by_id(batch); }
+  bool next_edges(std::vector<Edge<NoValue>>& batch) override { return next_edges_by_id(batch); }
   bool next_edges(std::vector<NamedEdge<double>>& batch) override;
   bool next_vertices(std::vector<VertexId>& batch) override;
   bool next_vertices(std::vector<std::string>& batch) override;
   void verify(const Tally& total) const override;
 
  private:
-  /// The next edges as positions of their end points.
-  bool next_positions(std::vector<Edge<double>>& batch);
+  template <class E, class F>
+  bool next_edges_of(std::vector<Edge<E>>& batch, const F& id_of);
+  template <class E>
+  bool next_edges_by_id(std::vector<Edge<E>>& batch);
+  void take_weights(std::span<Edge<double>> edges);
+  void forget_read();
   void find_row();
   void step_row();
-  std::uint64_t target_at(std::uint64_t edge);
-  double weight_at(std::uint64_t edge);
   VertexId id_at(std::uint64_t position);
   std::string name_at(std::uint64_t position);
 
   WeirFile file_;
   std::uint64_t num_vertices_;
   std::uint64_t edge_, end_edge_;      ///< Edges still to be read.
+  std::uint64_t kept_;                 ///< Edges before it are no longer held in memory.
   std::uint64_t vertex_, end_vertex_;  ///< Vertices still to be listed.
   std::uint64_t row_ = 0, row_end_ = 0;
   std::span<const VertexId> ids_;
@@ -57,6 +61,7 @@ WeirReader::WeirReader(FileSet files)
       num_vertices_(file_.header().num_vertices),
       edge_(files_.part.begin_of(file_.header().num_edges)),
       end_edge_(files_.part.end_of(file_.header().num_edges)),
+      kept_(edge_),
       vertex_(files_.part.begin_of(num_vertices_)),
       end_vertex_(files_.part.end_of(num_vertices_)) {
   header_.format = Format::weir;
@@ -108,29 +113,81 @@ void WeirReader::step_row() {
   }
 }
 
-std::uint64_t WeirReader::target_at(std::uint64_t edge) {
-  const WeirSection& targets = file_.header().targets;
-  const std::uint64_t position = file_.header().target_bytes == 4
-                                     ? file_.read<std::uint32_t>(targets, edge, edge + 1)[0]
-                                     : file_.read<std::uint64_t>(targets, edge, edge + 1)[0];
-  if (position >= num_vertices_) {
-    file_.fail("target " + std::to_string(position),
-               "a position below " + std::to_string(num_vertices_));
+/// Replaces the batch with the next edges; `id_of` tells an end point by its position.
+template <class E, class F>
+bool WeirReader::next_edges_of(std::vector<Edge<E>>& batch, const F& id_of) {
+  const std::size_t count = std::min<std::uint64_t>(end_edge_ - edge_, batch_records);
+  batch.resize(count);
+  for (std::size_t filled = 0; filled < count;) {
+    step_row();
+    const std::uint64_t run = std::min<std::uint64_t>(row_end_ - edge_, count - filled);
+    const std::span<Edge<E>> edges(batch.data() + filled, run);
+    const VertexId source = id_of(row_);
+    const auto take_targets = [&](auto targets) {
+      for (std::size_t i = 0; i < run; ++i) {
+        if (targets[i] >= num_vertices_) {
+          file_.fail("target " + std::to_string(targets[i]),
+                     "a position below " + std::to_string(num_vertices_));
+        }
+        edges[i].source = source;
+        edges[i].target = id_of(targets[i]);
+      }
+    };
+    const WeirSection& targets = file_.header().targets;
+    if (file_.header().target_bytes == 4) {
+      take_targets(file_.read<std::uint32_t>(targets, edge_, edge_ + run));
+    } else {
+      take_targets(file_.read<std::uint64_t>(targets, edge_, edge_ + run));
+    }
+    if constexpr (!std::is_same_v<E, NoValue>) take_weights(edges);
+    edge_ += run;
+    filled += run;
   }
-  return position;
+  tally_.num_entries += count;
+  forget_read();
+  return count > 0;
 }
 
-double WeirReader::weight_at(std::uint64_t edge) {
-  const WeirSection& weights = file_.header().weights;
-  switch (file_.header().weight_type) {
-    case WeightType::none: break;
-    case WeightType::u8: return file_.read<std::uint8_t>(weights, edge, edge + 1)[0];
-    case WeightType::u16: return file_.read<std::uint16_t>(weights, edge, edge + 1)[0];
-    case WeightType::u32: return file_.read<std::uint32_t>(weights, edge, edge + 1)[0];
-    case WeightType::f32: return static_cast<double>(file_.read<float>(weights, edge, edge + 1)[0]);
-    case WeightType::f64: return file_.read<double>(weights, edge, edge + 1)[0];
+/// Nothing before this part's next edge is read again by it; the pages go in pieces.
+void WeirReader::forget_read() {
+  constexpr std::uint64_t piece_edges = std::uint64_t{1} << 20;
+  if (edge_ - kept_ < piece_edges) return;
+  const WeirHeader& header = file_.header();
+  file_.forget<char>(header.targets, kept_ * header.target_bytes, edge_ * header.target_bytes);
+  const std::uint64_t weight_bytes = width_of(header.weight_type);
+  file_.forget<char>(header.weights, kept_ * weight_bytes, edge_ * weight_bytes);
+  kept_ = edge_;
+}
+
+void WeirReader::take_weights(std::span<Edge<double>> edges) {
+  const auto take = [&](auto weight) {
+    const auto weights =
+        file_.read<decltype(weight)>(file_.header().weights, edge_, edge_ + edges.size());
+    for (std::size_t i = 0; i < edges.size(); ++i) edges[i].value = static_cast<double>(weights[i]);
+  };
+  const WeightType type = files_.options.weighted ? file_.header().weight_type : WeightType::none;
+  switch (type) {
+    case WeightType::none:
+      for (Edge<double>& edge : edges) edge.value = 1;
+      return;
+    case WeightType::u8: return take(std::uint8_t{});
+    case WeightType::u16: return take(std::uint16_t{});
+    case WeightType::u32: return take(std::uint32_t{});
+    case WeightType::f32: return take(float{});
+    case WeightType::f64: return take(double{});
   }
-  return 1;
+}
+
+template <class E>
+bool WeirReader::next_edges_by_id(std::vector<Edge<E>>& batch) {
+  const bool is_dense = file_.has(WeirHeader::is_dense);
+  const bool is_plain = is_dense && !files_.options.num_vertices;
+  const VertexId first = file_.header().first_id;
+  if (is_plain) {
+    return next_edges_of(
+        batch, [first](std::uint64_t position) { return first + static_cast<VertexId>(position); });
+  }
+  return next_edges_of(batch, [this](std::uint64_t position) { return id_at(position); });
 }
 
 VertexId WeirReader::id_at(std::uint64_t position) {
@@ -152,29 +209,9 @@ std::string WeirReader::name_at(std::uint64_t position) {
   return {name.data(), name.size()};
 }
 
-bool WeirReader::next_positions(std::vector<Edge<double>>& batch) {
-  batch.clear();
-  for (; edge_ < end_edge_ && batch.size() < batch_records; ++edge_) {
-    step_row();
-    const double weight = files_.options.weighted ? weight_at(edge_) : 1.0;
-    batch.push_back({static_cast<VertexId>(row_), static_cast<VertexId>(target_at(edge_)), weight});
-  }
-  tally_.num_entries += batch.size();
-  return !batch.empty();
-}
-
-bool WeirReader::next_edges(std::vector<Edge<double>>& batch) {
-  next_positions(batch);
-  for (Edge<double>& edge : batch) {
-    edge.source = id_at(static_cast<std::uint64_t>(edge.source));
-    edge.target = id_at(static_cast<std::uint64_t>(edge.target));
-  }
-  return !batch.empty();
-}
-
 bool WeirReader::next_edges(std::vector<NamedEdge<double>>& batch) {
   batch.clear();
-  next_positions(positions_);
+  next_edges_of(positions_, [](std::uint64_t position) { return static_cast<VertexId>(position); });
   for (const Edge<double>& edge : positions_) {
     batch.push_back({name_at(static_cast<std::uint64_t>(edge.source)),
                      name_at(static_cast<std::uint64_t>(edge.target)), edge.value});

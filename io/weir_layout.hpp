@@ -68,6 +68,14 @@ class WeirFile {
     return {reinterpret_cast<const T*>(bytes_.data() + section.offset) + begin, end - begin};
   }
 
+  /// Gives back the memory behind elements of a section that were read.
+  template <class T>
+  void forget(const WeirSection& section, std::uint64_t begin, std::uint64_t end) const {
+    if (!aligned_.empty()) return;
+    const char* const first = bytes_.data() + section.offset;
+    input_->forget(first + begin * sizeof(T), first + end * sizeof(T));
+  }
+
   [[noreturn]] void fail(const std::string& found, const std::string& expected) const;
 
  private:

@@ -73,6 +73,9 @@ Loaded load_parts(const Open& open, int num_parts, bool by_name) {
   sort_edges(all.edges);
   sort_edges(all.named_edges);
   std::sort(all.vertices.begin(), all.vertices.end());
+  if (all.header.format == Format::gap) {  // each part lists 0 to its own largest
+    all.vertices.erase(std::unique(all.vertices.begin(), all.vertices.end()), all.vertices.end());
+  }
   std::sort(all.names.begin(), all.names.end());
   return all;
 }
