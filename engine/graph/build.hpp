@@ -2,14 +2,16 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <weir/engine/graph/edge_store.hpp>
 #include <weir/engine/graph/graph.hpp>
+#include <weir/engine/graph/vertex_counting.hpp>
 #include <weir/engine/model/record_stream.hpp>
 #include <weir/engine/runtime/context.hpp>
 
@@ -28,7 +30,8 @@ struct BuildOptions {
   UnknownVertices unknown_vertices = UnknownVertices::refuse;
   /// Number of shards; absent: by the rule of docs/semantics.md. 1 to 2^20.
   std::optional<std::uint32_t> num_shards{};
-  /// Called on every rank with (phase, edges so far on this rank) while loading.
+  /// Called on every rank with (phase, edges so far on this rank) while loading; by any thread, one
+  /// at a time.
   std::function<void(std::string_view, std::uint64_t)> progress{};
 };
 
@@ -42,10 +45,12 @@ class GraphBuilder {
 
   /// The graph has a vertex list; end points outside it are unknown.
   void declare_vertex_list() { has_vertex_list_ = true; }
+  /// Both may be called from several threads.
   void add_vertices(std::span<const VertexId> ids) {
-    vertices_.insert(vertices_.end(), ids.begin(), ids.end());
+    const std::lock_guard lock(mutex_);
+    vertices_.add(ids);
   }
-  void add_edges(std::vector<Edge<E>> edges);
+  void add_edges(std::span<const Edge<E>> edges);
 
   /// Builds the graph. Collective. Throws Error{input} for unknown end points.
   Graph<E> finish();
@@ -53,15 +58,17 @@ class GraphBuilder {
  private:
   Graph<E> build();
   void merge_repeats();
-  std::vector<VertexRecord> count_end_points() const;
+  std::vector<VertexRecord> count_end_points();
+  EdgeStore<E> bring_arcs_to_owners(const ShardMap& shards);
   bool settle_unknown(const std::vector<VertexRecord>& at_home);
 
   Context& context_;
   BuildOptions options_;
   bool has_vertex_list_ = false;
-  std::vector<VertexId> vertices_;
-  std::vector<VertexId> loop_ends_;         // of dropped loops: they are vertices all the same
-  std::deque<std::vector<Edge<E>>> edges_;  // in batches, so that memory goes as they are sent on
+  std::mutex mutex_;  // of the lists of ids
+  IdRuns vertices_;
+  IdRuns loop_ends_;  // of dropped loops: they are vertices all the same
+  EdgeStore<E> edges_;
 };
 
 extern template class GraphBuilder<NoValue>;
@@ -79,10 +86,10 @@ requires Source<S, Edge<E>> Graph<E> build_graph(Context& context, S source,
       for (std::vector<VertexId> batch; source.next(batch);) builder.add_vertices(batch);
     }
     std::uint64_t num_edges = 0;
-    for (std::vector<Edge<E>> batch; source.next(batch); batch = {}) {
+    for (std::vector<Edge<E>> batch; source.next(batch);) {
       num_edges += batch.size();
       if (options.progress) options.progress("read", num_edges);
-      builder.add_edges(std::move(batch));
+      builder.add_edges(batch);
     }
   });
   return builder.finish();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -31,30 +32,35 @@ bool value_before(const E& a, const E& b) {
 }  // namespace detail
 
 template <class E>
-void GraphBuilder<E>::add_edges(std::vector<Edge<E>> edges) {
-  if (options_.loops == Loops::drop) {
-    std::size_t kept = 0;
-    for (const Edge<E>& edge : edges) {
-      if (edge.source == edge.target) {
-        if (loop_ends_.empty() || loop_ends_.back() != edge.source)
-          loop_ends_.push_back(edge.source);
-      } else {
-        edges[kept++] = edge;
-      }
-    }
-    edges.resize(kept);
+void GraphBuilder<E>::add_edges(std::span<const Edge<E>> edges) {
+  if (options_.loops == Loops::keep) {
+    edges_.add(edges);
+    return;
   }
-  if (edges.empty()) return;
-  edges_.push_back(std::move(edges));
+  std::vector<Edge<E>> kept;
+  kept.reserve(edges.size());
+  for (const Edge<E>& edge : edges) {
+    if (edge.source != edge.target) {
+      kept.push_back(edge);
+    } else {
+      const std::lock_guard lock(mutex_);
+      loop_ends_.add(edge.source);
+    }
+  }
+  edges_.add(kept);
 }
 
 template <class E>
 void GraphBuilder<E>::merge_repeats() {
   std::vector<Edge<E>> kept;
-  ArcRouter<E> router(context_, "repeats", [&](const Edge<E>& edge) { kept.push_back(edge); });
+  ArcRouter<E> router(context_, "repeats", [&](std::span<const Edge<E>> batch) {
+    kept.insert(kept.end(), batch.begin(), batch.end());
+  });
   const auto num_ranks = static_cast<std::uint64_t>(context_.size());
-  for (; !edges_.empty(); edges_.pop_front()) {
-    for (Edge<E> edge : edges_.front()) {
+  typename EdgeStore<E>::Reading reading(edges_, true);
+  typename EdgeStore<E>::Reader reader(reading);
+  for (std::vector<Edge<E>> batch; reader.next(batch);) {
+    for (Edge<E>& edge : batch) {
       if (!options_.is_directed && edge.source > edge.target) std::swap(edge.source, edge.target);
       const std::uint64_t hash = static_cast<std::uint64_t>(edge.source) * 0x9e3779b97f4a7c15U ^
                                  static_cast<std::uint64_t>(edge.target) * 0xc2b2ae3d27d4eb4fU;
@@ -62,6 +68,7 @@ void GraphBuilder<E>::merge_repeats() {
     }
   }
   router.close();
+  edges_ = EdgeStore<E>();
   std::sort(kept.begin(), kept.end(), [](const auto& a, const auto& b) {
     if (a.source != b.source) return a.source < b.source;
     if (a.target != b.target) return a.target < b.target;
@@ -72,22 +79,23 @@ void GraphBuilder<E>::merge_repeats() {
                            return a.source == b.source && a.target == b.target;
                          }),
              kept.end());
-  if (!kept.empty()) edges_.push_back(std::move(kept));
+  edges_.add(kept);
 }
 
 template <class E>
-std::vector<VertexRecord> GraphBuilder<E>::count_end_points() const {
-  EndPointCounter counter(options_.is_directed);
-  for (const auto& batch : edges_) {
-    for (const auto& edge : batch) counter.see(edge.source, edge.target);
-  }
-  counter.see_vertices(vertices_);
-  counter.see_vertices(loop_ends_);
-  counter.begin();
-  for (const auto& batch : edges_) {
-    for (const auto& edge : batch) counter.count(edge.source, edge.target);
-  }
-  return counter.finish(vertices_, loop_ends_);
+std::vector<VertexRecord> GraphBuilder<E>::count_end_points() {
+  const auto num_workers = static_cast<std::size_t>(context_.num_threads());
+  IdRange range = edges_.range();
+  range.see(vertices_.range());
+  range.see(loop_ends_.range());
+  EndPointCounter counter(options_.is_directed, range, num_workers);
+  typename EdgeStore<E>::Reading reading(edges_, false);
+  context_.parallel_for(num_workers, [&](std::size_t worker) {
+    typename EdgeStore<E>::Reader reader(reading);
+    for (std::vector<Edge<E>> batch; reader.next(batch);)
+      counter.count(worker, std::span<const Edge<E>>(batch));
+  });
+  return counter.finish(context_, vertices_, loop_ends_);
 }
 
 template <class E>
@@ -109,35 +117,57 @@ Graph<E> GraphBuilder<E>::build() {
     at_home = gather_at_homes_of(context_, std::move(counted));
     is_settled = !has_vertex_list_ || settle_unknown(at_home);
   }
-  std::vector<VertexId>().swap(vertices_);
   ShardAssignment assigned = assign_shards(context_, std::move(at_home), options_.num_shards);
   const ShardMap& shards = assigned.shards;
   std::optional<Vertices> vertices;
-  std::optional<SideBuilder<E>> builder;
-  context_.agree([&] {
-    vertices.emplace(shards, context_.rank(), std::move(assigned.own));
-    std::vector<std::uint64_t> lengths(vertices->size());
-    for (Row row = 0; row < vertices->size(); ++row) lengths[row] = vertices->in_degree(row);
-    builder.emplace(std::move(lengths), std::vector<std::uint64_t>{});
-  });
-
-  ArcRouter<E> router(context_, "edges", [&](const Edge<E>& arc) {
-    builder->place_first(*vertices->find(arc.target), arc.source, arc.value);
-  });
-  std::uint64_t num_sent = 0;
-  for (; !edges_.empty(); edges_.pop_front()) {
-    for (const auto& edge : edges_.front()) {
-      router.send(shards.owner_of(edge.target), edge);
-      if (!options_.is_directed)
-        router.send(shards.owner_of(edge.source), {edge.target, edge.source, edge.value});
-    }
-    num_sent += edges_.front().size();
-    if (options_.progress) options_.progress("place", num_sent);
-  }
-  router.close();
-  Side<E> side = builder->finish(context_, shards, *vertices);
+  context_.agree([&] { vertices.emplace(context_, shards, std::move(assigned.own)); });
+  if (options_.progress) options_.progress("place", edges_.size());
+  const bool is_alone = context_.size() == 1;
+  if (!is_alone) edges_ = bring_arcs_to_owners(shards);
+  Side<E> side = make_side<E>(context_, shards, *vertices, Edges::out,
+                              {.first = edges_, .is_mirrored = is_alone && !options_.is_directed});
   return Graph<E>(context_, std::move(assigned.shards), std::move(*vertices), std::move(side),
                   options_.is_directed);
+}
+
+/// Every arc at the owner of its target.
+template <class E>
+EdgeStore<E> GraphBuilder<E>::bring_arcs_to_owners(const ShardMap& shards) {
+  EdgeStore<E> arrived;
+  ArcRouter<E> router(context_, "edges",
+                      [&](std::span<const Edge<E>> batch) { arrived.add(batch); });
+  const auto num_workers = static_cast<std::size_t>(context_.num_threads());
+  typename EdgeStore<E>::Reading reading(edges_, true);
+  std::vector<typename EdgeStore<E>::Reader> readers(num_workers,
+                                                     typename EdgeStore<E>::Reader(reading));
+  std::vector<Outbox<E>> outboxes(num_workers, Outbox<E>(context_.size()));
+  std::vector<std::vector<Edge<E>>> batches(num_workers);
+  // Workers sort a few batches by owner; then this thread, the only one that may, sends them.
+  constexpr int batches_per_turn = 4;
+  std::atomic<std::uint64_t> num_sent{0};
+  for (std::uint64_t num_before = ~std::uint64_t{0}; num_before != num_sent;) {
+    num_before = num_sent;
+    context_.parallel_for(num_workers, [&](std::size_t worker) {
+      auto& batch = batches[worker];
+      auto& outbox = outboxes[worker];
+      for (int i = 0; i < batches_per_turn && readers[worker].next(batch); ++i) {
+        for (const Edge<E>& edge : batch) {
+          outbox.add(shards.owner_of(edge.target), edge);
+          if (!options_.is_directed)
+            outbox.add(shards.owner_of(edge.source), {edge.target, edge.source, edge.value});
+        }
+        num_sent += batch.size();
+      }
+      auto& own = outbox.to(context_.rank());
+      arrived.add(own);
+      own.clear();
+    });
+    for (auto& outbox : outboxes) router.send(outbox, false);
+    if (options_.progress) options_.progress("place", num_sent);
+  }
+  for (auto& outbox : outboxes) router.send(outbox, true);
+  router.close();
+  return arrived;
 }
 
 template <class E>
@@ -161,12 +191,17 @@ bool GraphBuilder<E>::settle_unknown(const std::vector<VertexRecord>& at_home) {
   const auto is_unknown = [&](VertexId id) {
     return std::binary_search(unknown.begin(), unknown.end(), id);
   };
-  std::erase_if(loop_ends_, is_unknown);
-  for (auto& batch : edges_) {
+  loop_ends_.erase_if(is_unknown);
+  EdgeStore<E> known;
+  typename EdgeStore<E>::Reading reading(edges_, true);
+  typename EdgeStore<E>::Reader reader(reading);
+  for (std::vector<Edge<E>> batch; reader.next(batch);) {
     std::erase_if(batch, [&](const auto& edge) {
       return is_unknown(edge.source) || is_unknown(edge.target);
     });
+    known.add(batch);
   }
+  edges_ = std::move(known);
   return false;
 }
 

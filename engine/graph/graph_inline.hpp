@@ -7,6 +7,7 @@
 #include <set>
 
 #include <weir/engine/graph/arc_routing.hpp>
+#include <weir/engine/graph/edge_store.hpp>
 #include <weir/engine/graph/graph.hpp>
 #include <weir/engine/graph/side_inline.hpp>
 #include <weir/engine/runtime/collectives.hpp>
@@ -53,53 +54,67 @@ Side<E>& Graph<E>::side_for(Edges edges) const {
 
 namespace detail {
 
-/// Every in-arc of this rank as an edge, to the owner of its source.
+/// Hands the in-lists of this rank to `sink` as batches of edges, from several threads.
+template <class E, class F>
+void for_each_in_arc(Context& context, const Vertices& vertices, const Side<E>& in, const F& sink) {
+  const ShardRange own = vertices.shards();
+  context.parallel_for(own.size(), [&](std::size_t s) {
+    const ShardIndex shard = own.begin + static_cast<ShardIndex>(s);
+    std::vector<Edge<E>> batch;
+    for (Row row = vertices.first_row(shard); row < vertices.first_row(shard + 1); ++row) {
+      for (std::uint64_t i = in.first(row); i < in.last(row); ++i) {
+        batch.push_back({in.slots.ids[in.neighbours[i]], vertices.id(row), in.values[i]});
+        if (batch.size() < EdgeStore<E>::batch_edges) continue;
+        sink(batch);
+        batch.clear();
+      }
+    }
+    sink(batch);
+  });
+}
+
+/// The out-lists of this rank's vertices, from the in-lists of all ranks. Collective.
 template <class E>
-void route_to_sources(Context& context, const ShardMap& shards, const Vertices& vertices,
-                      const Side<E>& in, const std::function<void(const Edge<E>&)>& receive) {
-  ArcRouter<E> router(context, "out-edges", receive);
+EdgeStore<E> collect_out_arcs(Context& context, const ShardMap& shards, const Vertices& vertices,
+                              const Side<E>& in) {
+  EdgeStore<E> arcs;
+  const auto turned = [](const Edge<E>& arc) { return Edge<E>{arc.target, arc.source, arc.value}; };
+  if (context.size() == 1) {
+    for_each_in_arc(context, vertices, in, [&](std::vector<Edge<E>>& batch) {
+      std::transform(batch.begin(), batch.end(), batch.begin(), turned);
+      arcs.add(batch);
+    });
+    return arcs;
+  }
+  ArcRouter<E> router(context, "out-edges",
+                      [&](std::span<const Edge<E>> batch) { arcs.add(batch); });
   for (Row row = 0; row < vertices.size(); ++row) {
     for (std::uint64_t i = in.first(row); i < in.last(row); ++i) {
       const VertexId source = in.slots.ids[in.neighbours[i]];
-      router.send(shards.owner_of(source), {source, vertices.id(row), in.values[i]});
+      router.send(shards.owner_of(source), {vertices.id(row), source, in.values[i]});
     }
   }
   router.close();
+  return arcs;
 }
 
 }  // namespace detail
 
 template <class E>
 Side<E> Graph<E>::make_out_side() const {
-  const Vertices& own = *vertices_;
-  std::vector<std::uint64_t> lengths(own.size());
-  for (Row row = 0; row < own.size(); ++row) lengths[row] = own.out_degree(row);
-  SideBuilder<E> builder(std::move(lengths), {});
-  detail::route_to_sources<E>(*context_, shards_, own, *sides_[0], [&](const Edge<E>& arc) {
-    builder.place_first(*own.find(arc.source), arc.target, arc.value);
-  });
-  return builder.finish(*context_, shards_, own);
+  auto arcs = detail::collect_out_arcs(*context_, shards_, *vertices_, *sides_[0]);
+  return make_side<E>(*context_, shards_, *vertices_, Edges::in, {arcs});
 }
 
 template <class E>
 Side<E> Graph<E>::make_both_side() const {
-  const Vertices& own = *vertices_;
-  const Side<E>& in = *sides_[0];
-  std::vector<std::uint64_t> in_lengths(own.size());
-  std::vector<std::uint64_t> out_lengths(own.size());
-  for (Row row = 0; row < own.size(); ++row) {
-    in_lengths[row] = own.in_degree(row);
-    out_lengths[row] = own.out_degree(row);
-  }
-  SideBuilder<E> builder(std::move(in_lengths), std::move(out_lengths));
-  for (Row row = 0; row < own.size(); ++row) {
-    for (std::uint64_t i = in.first(row); i < in.last(row); ++i)
-      builder.place_first(row, in.slots.ids[in.neighbours[i]], in.values[i]);
-  }
-  detail::route_to_sources<E>(*context_, shards_, own, in, [&](const Edge<E>& arc) {
-    builder.place_second(*own.find(arc.source), arc.target, arc.value);
+  auto out_arcs = detail::collect_out_arcs(*context_, shards_, *vertices_, *sides_[0]);
+  EdgeStore<E> in_arcs;
+  context_->agree([&] {
+    detail::for_each_in_arc(*context_, *vertices_, *sides_[0],
+                            [&](const std::vector<Edge<E>>& batch) { in_arcs.add(batch); });
   });
-  Side<E> both = builder.finish(*context_, shards_, own);
+  auto both = make_side<E>(*context_, shards_, *vertices_, Edges::both, {in_arcs, &out_arcs});
   both.is_symmetric = true;
   return both;
 }
@@ -120,8 +135,10 @@ AppliedChange Graph<E>::apply(TopologyChange<E> change) {
 
   // Removed arcs, by the row whose in-list loses them.
   std::set<std::pair<Row, VertexId>> removed_arcs;
-  ArcRouter<NoValue> removals(context, "edge removals", [&](const Edge<NoValue>& arc) {
-    if (const auto row = old.find(arc.target)) removed_arcs.emplace(*row, arc.source);
+  ArcRouter<NoValue> removals(context, "edge removals", [&](std::span<const Edge<NoValue>> batch) {
+    for (const auto& arc : batch) {
+      if (const auto row = old.find(arc.target)) removed_arcs.emplace(*row, arc.source);
+    }
   });
   for (const auto& [source, target] : change.removed_edges) {
     removals.send(shards_.owner_of(target), {source, target, {}});
@@ -152,27 +169,32 @@ AppliedChange Graph<E>::apply(TopologyChange<E> change) {
   // Added edges: the owner of the source, then the owner of the target, see that both exist.
   std::vector<Edge<E>> arcs;  // new in-arcs of this rank
   std::vector<Edge<E>> known_source;
-  ArcRouter<E> to_source(context, "edge additions", [&](const Edge<E>& edge) {
-    if (record_of(edge.source))
-      known_source.push_back(edge);
-    else
-      ++applied.num_dropped;
+  ArcRouter<E> to_source(context, "edge additions", [&](std::span<const Edge<E>> batch) {
+    for (const auto& edge : batch) {
+      if (record_of(edge.source))
+        known_source.push_back(edge);
+      else
+        ++applied.num_dropped;
+    }
   });
   for (const auto& edge : change.added_edges) to_source.send(shards_.owner_of(edge.source), edge);
   to_source.close();
-  ArcRouter<E> to_target(context, "edge additions", [&](const Edge<E>& edge) {
-    if (record_of(edge.target))
-      arcs.push_back(edge);
-    else
-      ++applied.num_dropped;
+  ArcRouter<E> to_target(context, "edge additions", [&](std::span<const Edge<E>> batch) {
+    for (const auto& edge : batch) {
+      if (record_of(edge.target))
+        arcs.push_back(edge);
+      else
+        ++applied.num_dropped;
+    }
   });
   for (const auto& edge : known_source) to_target.send(shards_.owner_of(edge.target), edge);
   to_target.close();
   if (!is_directed_) {
     const std::size_t num_forward = arcs.size();
     std::vector<Edge<E>> backward;
-    ArcRouter<E> back(context, "edge additions",
-                      [&](const Edge<E>& edge) { backward.push_back(edge); });
+    ArcRouter<E> back(context, "edge additions", [&](std::span<const Edge<E>> batch) {
+      backward.insert(backward.end(), batch.begin(), batch.end());
+    });
     for (std::size_t i = 0; i < num_forward; ++i) {
       const Edge<E>& edge = arcs[i];
       back.send(shards_.owner_of(edge.source), {edge.target, edge.source, edge.value});
@@ -189,26 +211,25 @@ AppliedChange Graph<E>::apply(TopologyChange<E> change) {
       arcs.push_back({source, old.id(row), in.values[i]});
     }
   }
-  ArcRouter<NoValue> degrees(context, "degrees",
-                             [&](const Edge<NoValue>& arc) { ++record_of(arc.source)->out_arcs; });
+  ArcRouter<NoValue> degrees(context, "degrees", [&](std::span<const Edge<NoValue>> batch) {
+    for (const auto& arc : batch) ++record_of(arc.source)->out_arcs;
+  });
   for (const auto& arc : arcs) {
     ++record_of(arc.target)->in_arcs;
     degrees.send(shards_.owner_of(arc.source), {arc.source, arc.target, {}});
   }
   degrees.close();
 
-  Vertices vertices(shards_, context.rank(), std::move(records));
+  Vertices vertices(context, shards_, std::move(records));
   applied.new_rows.resize(old.size());
   for (Row row = 0; row < old.size(); ++row) {
     const auto now = is_removed(old.id(row)) ? std::nullopt : vertices.find(old.id(row));
     applied.new_rows[row] = now.value_or(Slots::no_row);
   }
-  std::vector<std::uint64_t> lengths(vertices.size());
-  for (Row row = 0; row < vertices.size(); ++row) lengths[row] = vertices.in_degree(row);
-  SideBuilder<E> builder(std::move(lengths), {});
-  for (const auto& arc : arcs)
-    builder.place_first(*vertices.find(arc.target), arc.source, arc.value);
-  Side<E> side = builder.finish(context, shards_, vertices);
+  EdgeStore<E> store;
+  store.add(arcs);
+  std::vector<Edge<E>>().swap(arcs);
+  Side<E> side = make_side<E>(context, shards_, vertices, Edges::out, {store});
   side.is_symmetric = !is_directed_;
   vertices_ = std::make_shared<const Vertices>(std::move(vertices));
   sides_ = {};
@@ -220,7 +241,7 @@ AppliedChange Graph<E>::apply(TopologyChange<E> change) {
 template <class E>
 std::uint64_t Graph<E>::memory_bytes() const {
   constexpr std::uint64_t value_bytes = std::is_same_v<E, NoValue> ? 0 : sizeof(E);
-  std::uint64_t bytes = vertices_->size() * std::uint64_t{48};
+  std::uint64_t bytes = vertices_->num_bytes();
   for (const auto& side : sides_) {
     if (!side) continue;
     bytes += side->offsets.size() * 8 + side->splits.size() * 8;

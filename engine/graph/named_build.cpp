@@ -209,6 +209,7 @@ std::shared_ptr<const VertexNames> bring_names_to_owners(Context& context, const
 template <class E>
 void NamedGraphBuilder<E>::add_edges(std::span<const NamedEdge<E>> edges) {
   if (edges.empty()) return;
+  const std::lock_guard lock(mutex_);
   std::vector<NumberedEdge> numbered;
   numbered.reserve(edges.size());
   for (const NamedEdge<E>& edge : edges) {
@@ -238,7 +239,7 @@ Graph<E> NamedGraphBuilder<E>::finish() {
           continue;
         edges.push_back({source, target, edge.value});
       }
-      builder.add_edges(std::move(edges));
+      builder.add_edges(edges);
     }
   });
   Graph<E> graph = builder.finish();

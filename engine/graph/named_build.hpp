@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -76,7 +77,9 @@ class NamedGraphBuilder {
 
   /// The graph has a vertex list; end points outside it are unknown.
   void declare_vertex_list() { has_vertex_list_ = true; }
+  /// Both may be called from several threads.
   void add_vertices(std::span<const std::string> names) {
+    const std::lock_guard lock(mutex_);
     for (const std::string& name : names) table_.add(name, true);
   }
   void add_edges(std::span<const NamedEdge<E>> edges);
@@ -94,6 +97,7 @@ class NamedGraphBuilder {
   Context* context_;
   BuildOptions options_;
   bool has_vertex_list_ = false;
+  std::mutex mutex_;  // of what follows
   detail::NameTable table_;
   std::deque<std::vector<NumberedEdge>> edges_;  // in batches, so that memory goes as they are used
 };

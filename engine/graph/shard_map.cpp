@@ -23,6 +23,12 @@ ShardIndex ShardMap::shard_for(std::uint64_t weight_before, std::uint64_t total_
   return static_cast<ShardIndex>(Wide{weight_before} * num_shards / total_weight);
 }
 
+std::uint64_t ShardMap::first_weight_of(ShardIndex shard, std::uint64_t total_weight,
+                                        ShardIndex num_shards) {
+  // The first whole number whose share, rounded down, is the shard.
+  return static_cast<std::uint64_t>((Wide{shard} * total_weight + num_shards - 1) / num_shards);
+}
+
 ShardMap::ShardMap(const std::vector<std::optional<VertexId>>& first_ids, Rank num_ranks)
     : first_ids_(first_ids.size()), num_ranks_(num_ranks) {
   VertexId next = std::numeric_limits<VertexId>::max();
@@ -32,6 +38,11 @@ ShardMap::ShardMap(const std::vector<std::optional<VertexId>>& first_ids, Rank n
       num_searched_ = std::max(num_searched_, s + 1);
     }
     first_ids_[s] = next;
+  }
+  for (Rank r = 1; r < num_ranks; ++r) {
+    const ShardIndex first = owned_by(r).begin;
+    if (first >= num_searched_) break;
+    first_ids_of_ranks_.push_back(first_ids_[first]);
   }
 }
 

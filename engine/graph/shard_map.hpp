@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -31,6 +32,9 @@ class ShardMap {
   /// Shard of the vertex before which the weights sum to `weight_before`.
   static ShardIndex shard_for(std::uint64_t weight_before, std::uint64_t total_weight,
                               ShardIndex num_shards);
+  /// The least weight before a vertex of the shard or of a later one.
+  static std::uint64_t first_weight_of(ShardIndex shard, std::uint64_t total_weight,
+                                       ShardIndex num_shards);
 
   ShardMap() = default;
   /// `first_ids[s]` is the smallest id of shard s, absent for an empty shard.
@@ -40,14 +44,23 @@ class ShardMap {
   Rank num_ranks() const { return num_ranks_; }
   /// Shard whose range holds the id; also for ids that are no vertex.
   ShardIndex shard_of(VertexId id) const;
+  /// True if the id's shard is this one or one before it.
+  bool is_up_to(VertexId id, ShardIndex shard) const {
+    return std::size_t{shard} + 1 >= num_searched_ || id < first_ids_[shard + std::size_t{1}];
+  }
   Rank owner_of_shard(ShardIndex shard) const;
-  Rank owner_of(VertexId id) const { return owner_of_shard(shard_of(id)); }
+  /// Owner of the id's shard.
+  Rank owner_of(VertexId id) const {
+    const auto after = std::upper_bound(first_ids_of_ranks_.begin(), first_ids_of_ranks_.end(), id);
+    return static_cast<Rank>(after - first_ids_of_ranks_.begin());
+  }
   ShardRange owned_by(Rank rank) const;
 
  private:
   std::vector<VertexId> first_ids_;
   std::size_t num_searched_ = 0;  // shards after the last one with a vertex hold no id
   Rank num_ranks_ = 1;
+  std::vector<VertexId> first_ids_of_ranks_;  // of ranks 1, 2, ... while there are ids for them
 };
 
 }  // namespace weir

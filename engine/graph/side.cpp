@@ -3,69 +3,35 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
+#include <utility>
 
+#include <weir/engine/graph/heat_order.hpp>
 #include <weir/engine/graph/side_inline.hpp>
 #include <weir/engine/runtime/collectives.hpp>
 
 namespace weir {
 
-namespace {
-
-/// The distinct ids that are not own, ascending.
-std::vector<VertexId> remote_ids(const Vertices& vertices, std::span<const VertexId> neighbours) {
-  std::vector<VertexId> remote;
-  if (neighbours.empty()) return remote;
-  const auto [least, greatest] = std::minmax_element(neighbours.begin(), neighbours.end());
-  const auto span = static_cast<std::uint64_t>(*greatest) - static_cast<std::uint64_t>(*least);
-  if (span / 8 < neighbours.size()) {  // one bit per id of the range
-    std::vector<bool> seen(span + 1);
-    for (const VertexId id : neighbours)
-      seen[static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(*least)] = true;
-    for (std::uint64_t i = 0; i <= span; ++i) {
-      const auto id = static_cast<VertexId>(static_cast<std::uint64_t>(*least) + i);
-      if (seen[i] && !vertices.find(id)) remote.push_back(id);
-    }
-    return remote;
-  }
-  for (const VertexId id : neighbours)
-    if (!vertices.find(id)) remote.push_back(id);
-  std::sort(remote.begin(), remote.end());
-  remote.erase(std::unique(remote.begin(), remote.end()), remote.end());
-  return remote;
-}
-
-struct SlotEntry {
-  HeatKey key;
-  Row row = Slots::no_row;
-};
-
-void sort_by_heat(std::vector<SlotEntry>& entries) {
-  std::sort(entries.begin(), entries.end(),
-            [](const SlotEntry& a, const SlotEntry& b) { return a.key < b.key; });
-}
-
-}  // namespace
-
 Slots make_slots(Context& context, const ShardMap& shards, const Vertices& vertices,
-                 std::span<const VertexId> neighbours) {
+                 std::span<const VertexId> ghosts) {
   const auto num_ranks = static_cast<std::size_t>(context.size());
   std::vector<std::vector<VertexId>> asked(num_ranks);
   std::vector<std::vector<std::uint64_t>> heats(num_ranks);
   std::vector<std::vector<VertexId>> asking;
   std::vector<std::vector<std::uint64_t>> answers;
   context.agree([&] {
-    for (const VertexId id : remote_ids(vertices, neighbours))
+    WEIR_EXPECT(ghosts.size() + vertices.size() < std::numeric_limits<Slot>::max(), input,
+                "more than 2^32 - 2 own and neighbouring vertices on one rank; use more ranks");
+    for (const VertexId id : ghosts)
       asked[static_cast<std::size_t>(shards.owner_of(id))].push_back(id);
   });
-  asking = exchange(context, asked);
+  asking = exchange(context, std::move(asked));
   context.agree([&] {
     for (std::size_t r = 0; r < num_ranks; ++r) {
       for (const VertexId id : asking[r]) {
         const auto row = vertices.find(id);
         WEIR_EXPECT(row.has_value(), internal,
                     "vertex " + std::to_string(id) + " is named by an edge but owned by no rank");
-        heats[r].push_back(vertices.heat_key(*row).heat);
+        heats[r].push_back(vertices.heat(*row));
       }
     }
   });
@@ -73,22 +39,33 @@ Slots make_slots(Context& context, const ShardMap& shards, const Vertices& verti
 
   Slots slots;
   context.agree([&] {
-    std::vector<SlotEntry> entries;
-    for (Row row = 0; row < vertices.size(); ++row)
-      entries.push_back({vertices.heat_key(row), row});
+    // By ascending id: ghosts of the ranks before this one, own vertices, ghosts of later ranks.
+    std::vector<HeatEntry> entries;
+    entries.reserve(ghosts.size() + vertices.size());
+    const auto enter = [&](std::uint64_t heat) {
+      entries.push_back({heat, static_cast<std::uint32_t>(entries.size())});
+    };
+    std::size_t first_own = 0;
     for (std::size_t r = 0; r < num_ranks; ++r) {
-      for (std::size_t i = 0; i < asked[r].size(); ++i)
-        entries.push_back({{answers[r][i], asked[r][i]}, Slots::no_row});
+      for (const std::uint64_t heat : answers[r]) enter(heat);
+      if (r != static_cast<std::size_t>(context.rank())) continue;
+      first_own = entries.size();
+      for (const Row row : vertices.rows_by_id()) enter(vertices.heat(row));
     }
-    WEIR_EXPECT(entries.size() < std::numeric_limits<Slot>::max(), input,
-                "more than 2^32 - 2 own and neighbouring vertices on one rank; use more ranks");
     sort_by_heat(entries);
+    slots.ids.resize(entries.size());
+    slots.rows.resize(entries.size(), Slots::no_row);
     slots.of_rows.resize(vertices.size());
     for (std::size_t slot = 0; slot < entries.size(); ++slot) {
-      slots.ids.push_back(entries[slot].key.id);
-      slots.rows.push_back(entries[slot].row);
-      if (entries[slot].row != Slots::no_row)
-        slots.of_rows[entries[slot].row] = static_cast<Slot>(slot);
+      const std::size_t index = entries[slot].index;
+      if (index >= first_own && index - first_own < vertices.size()) {
+        const Row row = vertices.rows_by_id()[index - first_own];
+        slots.ids[slot] = vertices.id(row);
+        slots.rows[slot] = row;
+        slots.of_rows[row] = static_cast<Slot>(slot);
+      } else {
+        slots.ids[slot] = ghosts[index < first_own ? index : index - vertices.size()];
+      }
     }
 
     // Both ends of a link list its vertices in heat order, so values need no ids on the wire.
@@ -99,7 +76,7 @@ Slots make_slots(Context& context, const ShardMap& shards, const Vertices& verti
         links[r].sent.push_back(slots.of_rows[*vertices.find(id)]);
       std::sort(links[r].sent.begin(), links[r].sent.end());
     }
-    for (std::size_t slot = 0; slot < entries.size(); ++slot) {
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
       if (slots.rows[slot] != Slots::no_row) continue;
       const Rank owner = shards.owner_of(slots.ids[slot]);
       links[static_cast<std::size_t>(owner)].received.push_back(static_cast<Slot>(slot));
@@ -114,8 +91,10 @@ Slots make_slots(Context& context, const ShardMap& shards, const Vertices& verti
 template struct Side<NoValue>;
 template struct Side<float>;
 template struct Side<double>;
-template class SideBuilder<NoValue>;
-template class SideBuilder<float>;
-template class SideBuilder<double>;
+template Side<NoValue> make_side(Context&, const ShardMap&, const Vertices&, Edges,
+                                 SideArcs<NoValue>);
+template Side<float> make_side(Context&, const ShardMap&, const Vertices&, Edges, SideArcs<float>);
+template Side<double> make_side(Context&, const ShardMap&, const Vertices&, Edges,
+                                SideArcs<double>);
 
 }  // namespace weir

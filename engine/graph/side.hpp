@@ -6,8 +6,11 @@
 #include <type_traits>
 #include <vector>
 
+#include <weir/engine/graph/edge_store.hpp>
+#include <weir/engine/graph/pages.hpp>
 #include <weir/engine/graph/vertices.hpp>
 #include <weir/engine/model/edge.hpp>
+#include <weir/engine/model/edges.hpp>
 
 namespace weir {
 
@@ -22,7 +25,7 @@ class ArcValues {
   void set(std::uint64_t i, const E& value) { values_[i] = value; }
 
  private:
-  std::vector<E> values_;
+  PlainVector<E> values_;
 };
 template <>
 class ArcValues<NoValue> {
@@ -53,9 +56,9 @@ struct Slots {
 };
 
 /// Finds owners and heat of the neighbours and lays the slots out. Collective.
-/// `neighbours`: ids in neighbour lists, any order, repeats allowed.
+/// `ghosts`: vertices of other ranks in neighbour lists, ascending, each once.
 Slots make_slots(Context& context, const ShardMap& shards, const Vertices& vertices,
-                 std::span<const VertexId> neighbours);
+                 std::span<const VertexId> ghosts);
 
 /// The adjacency seen from the slots: which rows read a slot.
 template <class E>
@@ -76,7 +79,7 @@ struct Side {
   std::vector<std::uint64_t> offsets;  ///< num_rows + 1
   std::vector<std::uint64_t>
       splits;  ///< num_rows; where the out-list begins when both are here; else empty
-  std::vector<Slot> neighbours;
+  PlainVector<Slot> neighbours;
   ArcValues<E> values;
   Slots slots;
   /// Readers of the slots whose own list does not name them; empty until `make_transpose`.
@@ -116,41 +119,29 @@ struct Side {
   bool has_transpose_ = false;
 };
 
-/// Fills a side: list lengths first, then arcs in any order.
+/// The arcs of a side in no order. Each has an own vertex as its target, and as its source the
+/// neighbour in that vertex's list, whichever way messages go.
 template <class E>
-class SideBuilder {
- public:
-  /// `first_lengths[row]`, `second_lengths[row]` (or empty): arcs each list of a row will get.
-  SideBuilder(std::vector<std::uint64_t> first_lengths, std::vector<std::uint64_t> second_lengths);
-
-  void place_first(Row row, VertexId neighbour, const E& value) {
-    place(first_next_[row]++, neighbour, value);
-  }
-  void place_second(Row row, VertexId neighbour, const E& value) {
-    place(second_next_[row]++, neighbour, value);
-  }
-
-  /// Collective.
-  Side<E> finish(Context& context, const ShardMap& shards, const Vertices& vertices);
-
- private:
-  void place(std::uint64_t at, VertexId neighbour, const E& value) {
-    neighbour_ids_[at] = neighbour;
-    side_.values.set(at, value);
-  }
-  void sort_lists(Context& context, const Vertices& vertices);
-
-  Side<E> side_;
-  std::vector<VertexId> neighbour_ids_;
-  std::vector<std::uint64_t> first_next_;
-  std::vector<std::uint64_t> second_next_;
+struct SideArcs {
+  EdgeStore<E>& first;             ///< Of the first lists, or of the only ones.
+  EdgeStore<E>* second = nullptr;  ///< Of the second lists, where a vertex has two.
+  bool is_mirrored = false;        ///< Each arc also stands for the one back; for one rank alone.
 };
+
+/// Sorted lists for messages along `edges`, as long as the degrees of the vertices say; see
+/// Graph::side_for. Empties the stores on the way. Collective.
+template <class E>
+Side<E> make_side(Context& context, const ShardMap& shards, const Vertices& vertices, Edges edges,
+                  SideArcs<E> arcs);
 
 extern template struct Side<NoValue>;
 extern template struct Side<float>;
 extern template struct Side<double>;
-extern template class SideBuilder<NoValue>;
-extern template class SideBuilder<float>;
-extern template class SideBuilder<double>;
+extern template Side<NoValue> make_side(Context&, const ShardMap&, const Vertices&, Edges,
+                                        SideArcs<NoValue>);
+extern template Side<float> make_side(Context&, const ShardMap&, const Vertices&, Edges,
+                                      SideArcs<float>);
+extern template Side<double> make_side(Context&, const ShardMap&, const Vertices&, Edges,
+                                       SideArcs<double>);
 
 }  // namespace weir

@@ -6,9 +6,15 @@
 #include <atomic>
 #include <bit>
 #include <cstring>
+#include <initializer_list>
 #include <numeric>
+#include <optional>
+#include <span>
 
+#include <weir/engine/graph/id_map.hpp>
+#include <weir/engine/graph/radix_sort.hpp>
 #include <weir/engine/graph/side.hpp>
+#include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/context.hpp>
 
 namespace weir {
@@ -55,80 +61,339 @@ void Side<E>::make_transpose(Context& context) {
   });
 }
 
-template <class E>
-SideBuilder<E>::SideBuilder(std::vector<std::uint64_t> first_lengths,
-                            std::vector<std::uint64_t> second_lengths) {
-  const std::size_t num_rows = first_lengths.size();
-  side_.offsets.resize(num_rows + 1, 0);
-  first_next_ = std::move(first_lengths);
-  second_next_ = std::move(second_lengths);
-  const bool has_second = !second_next_.empty();
-  std::uint64_t at = 0;
-  for (std::size_t row = 0; row < num_rows; ++row) {
-    side_.offsets[row] = at;
-    const std::uint64_t first_length = first_next_[row];
-    first_next_[row] = at;
-    at += first_length;
-    if (!has_second) continue;
-    const std::uint64_t second_length = second_next_[row];
-    second_next_[row] = at;
-    at += second_length;
-  }
-  side_.offsets[num_rows] = at;
-  if (has_second) side_.splits = second_next_;
-  neighbour_ids_.resize(at);
-  side_.values.resize(at);
-}
+namespace detail {
 
-template <class E>
-Side<E> SideBuilder<E>::finish(Context& context, const ShardMap& shards, const Vertices& vertices) {
-  side_.slots = make_slots(context, shards, vertices, neighbour_ids_);
-  context.agree([&] { sort_lists(context, vertices); });
-  return std::move(side_);
-}
+/// What the making of lists asks of an id, at one place in memory.
+struct Place {
+  Row row = Slots::no_row;  ///< Of an own vertex.
+  Slot slot = 0xffffffff;
+  std::uint16_t bucket = 0;  ///< Of the row.
+  friend bool operator==(const Place&, const Place&) = default;
+};
 
-template <class E>
-void SideBuilder<E>::sort_lists(Context& context, const Vertices& vertices) {
-  // Ids give way to slots; slots ascend in heat order, so sorting by slot is sorting by heat.
-  std::vector<Slot> by_id(side_.slots.size());
-  std::iota(by_id.begin(), by_id.end(), Slot{0});
-  std::sort(by_id.begin(), by_id.end(),
-            [&](Slot a, Slot b) { return side_.slots.ids[a] < side_.slots.ids[b]; });
-  std::vector<VertexId> ids(by_id.size());
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = side_.slots.ids[by_id[i]];
-  const IdIndex index(std::move(ids));
-  side_.neighbours.resize(neighbour_ids_.size());
-
-  const ShardRange own = vertices.shards();
-  context.parallel_for(own.size(), [&](std::size_t s) {
-    const ShardIndex shard = own.begin + static_cast<ShardIndex>(s);
-    std::vector<std::pair<Slot, E>> list;
-    const auto sort_list = [&](std::uint64_t begin, std::uint64_t end) {
-      list.clear();
-      for (std::uint64_t i = begin; i < end; ++i) {
-        const auto position = index.find(neighbour_ids_[i]);
-        WEIR_EXPECT(position.has_value(), internal, "a neighbour has no slot");
-        list.emplace_back(by_id[*position], side_.values[i]);
+/// Places of all ids that arcs of a side name.
+class Places {
+ public:
+  Places(const IdRange& range, const Slots& slots, std::span<const std::uint16_t> bucket_of_row)
+      : range_{range.least, range.greatest, slots.size()}, is_dense_(range_.is_dense()) {
+    if (is_dense_) {
+      // A large table is looked up at random: large pages save the processor many a detour.
+      const std::size_t size = static_cast<std::size_t>(range_.span()) + 1;
+      memory_ = Pages(size * sizeof(Place), Pages::Fill::in_order);
+      table_ = {reinterpret_cast<Place*>(memory_.data()), size};
+      std::fill(table_.begin(), table_.end(), Place{});
+    } else {
+      map_ = IdMap<Place>({}, slots.size());
+    }
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      const VertexId id = slots.ids[slot];
+      Place place{slots.rows[slot], static_cast<Slot>(slot)};
+      if (place.row != Slots::no_row) place.bucket = bucket_of_row[place.row];
+      if (!is_dense_) {
+        map_[id] = place;
+      } else if (id >= range_.least && id <= range_.greatest) {
+        table_[range_.offset(id)] = place;
       }
-      std::sort(list.begin(), list.end(), [](const auto& a, const auto& b) {
-        if (a.first != b.first) return a.first < b.first;
-        if constexpr (std::is_same_v<E, NoValue>) {
-          return false;
-        } else {
-          return std::memcmp(&a.second, &b.second, sizeof(E)) < 0;
+    }
+  }
+
+  /// Has the place at hand a little later.
+  void prefetch(VertexId id) const {
+    if (is_dense_) __builtin_prefetch(&table_[range_.offset(id)]);
+  }
+
+  Place operator[](VertexId id) const {
+    return is_dense_ ? table_[range_.offset(id)] : map_.find(id);
+  }
+
+ private:
+  IdRange range_;
+  bool is_dense_;
+  Pages memory_;
+  std::span<Place> table_;
+  IdMap<Place> map_;
+};
+
+/// Distributes arcs to their lists and sorts these.
+///
+/// Consecutive rows form buckets whose arcs fit into a core's cache. Arcs first go to the buckets,
+/// a few at a time, so that writes are runs and not single; then each bucket is sorted by itself:
+/// by slot, and stably by list into its place.
+template <class E>
+class ListMaker {
+ public:
+  /// `range`: of the ids in all arcs that will come.
+  ListMaker(Context& context, const Vertices& vertices, const IdRange& range, Side<E>& side)
+      : context_(context),
+        side_(side),
+        num_threads_(static_cast<std::size_t>(context.num_threads())) {
+    cut_buckets(vertices.size());
+    places_.emplace(range, side.slots, bucket_of_row_);
+    std::vector<std::uint16_t>().swap(bucket_of_row_);
+    cursors_ = std::vector<std::atomic<std::uint64_t>>(buckets_.size());
+    for (std::size_t b = 0; b < buckets_.size(); ++b) cursors_[b] = buckets_[b].first_arc;
+    scratch_ = Pages(static_cast<std::size_t>(side.offsets.back()) * sizeof(Placed),
+                     Pages::Fill::anywhere);
+    side.neighbours.resize(side.offsets.back());
+    side.values.resize(side.offsets.back());
+  }
+
+  /// Takes the arcs of the first or second list of each row.
+  void distribute(EdgeStore<E>& arcs, bool is_second, bool is_mirrored) {
+    if (arcs.size() == 0) return;
+    const Places& places = *places_;
+    typename EdgeStore<E>::Reading reading(arcs, true);
+    context_.parallel_for(num_threads_, [&](std::size_t) {
+      typename EdgeStore<E>::Reader reader(reading);
+      Writer writer(*this, is_second);
+      for (std::vector<Edge<E>> batch; reader.next(batch);) {
+        constexpr std::size_t lead = 16;  // arcs between a prefetch and the use
+        for (std::size_t i = 0; i < batch.size(); ++i) {
+          if (i + lead < batch.size()) {
+            places.prefetch(batch[i + lead].target);
+            places.prefetch(batch[i + lead].source);
+          }
+          const Edge<E>& arc = batch[i];
+          const Place near = places[arc.target];
+          const Place far = places[arc.source];
+          writer.put(near, far.slot, arc.value);
+          if (is_mirrored) writer.put(far, near.slot, arc.value);
+        }
+      }
+      writer.flush();
+    });
+    arcs = EdgeStore<E>();
+  }
+
+  /// Sorts what was distributed into the side.
+  void sort() {
+    places_.reset();
+    const std::uint64_t greatest_slot = side_.slots.size();
+    std::atomic<std::size_t> next_bucket{0};
+    context_.parallel_for(num_threads_, [&](std::size_t) {
+      std::vector<std::uint64_t> next;
+      PlainVector<Placed> scratch;
+      for (std::size_t b; (b = next_bucket.fetch_add(1)) < buckets_.size();) {
+        const std::uint64_t begin = buckets_[b].first_arc;
+        const std::uint64_t end =
+            b + 1 < buckets_.size() ? buckets_[b + 1].first_arc : side_.offsets.back();
+        WEIR_EXPECT(cursors_[b] == end, internal, "degrees and arcs differ");
+        scratch.resize(std::max<std::size_t>(scratch.size(), end - begin));
+        const auto sorted =
+            radix_sort(std::span(placed() + begin, end - begin), std::span(scratch), greatest_slot,
+                       [](const Placed& arc) { return std::uint64_t{arc.slot}; });
+        set_list_starts(buckets_[b], next);
+        for (const Placed& arc : sorted) {
+          const std::uint64_t at = next[arc.list]++;
+          side_.neighbours[at] = arc.slot;
+          side_.values.set(at, arc.value);
+        }
+        if constexpr (!std::is_same_v<E, NoValue>) sort_parallel_arcs(begin, next);
+        scratch_.release(begin * sizeof(Placed), end * sizeof(Placed));
+      }
+    });
+  }
+
+ private:
+  struct Placed {
+    std::uint32_t list;  ///< Number of the list in its bucket.
+    Slot slot;
+    [[no_unique_address]] E value;
+  };
+  struct Bucket {
+    Row first_row, end_row;
+    std::uint64_t first_arc;
+  };
+
+  /// Gathers a worker's arcs by bucket.
+  class Writer {
+   public:
+    Writer(ListMaker& lists, bool is_second)
+        : lists_(lists),
+          is_second_(is_second ? 1 : 0),
+          has_second_(lists.side_.splits.empty() ? 0 : 1),
+          pending_(lists.buckets_.size() * most_pending),
+          counts_(lists.buckets_.size()) {
+      for (const Bucket& bucket : lists.buckets_) first_rows_.push_back(bucket.first_row);
+    }
+
+    void put(const Place& vertex, Slot slot, const E& value) {
+      WEIR_EXPECT(vertex.row != Slots::no_row, internal, "an arc is not at its owner");
+      const std::size_t b = vertex.bucket;
+      const std::uint32_t list = ((vertex.row - first_rows_[b]) << has_second_) + is_second_;
+      pending_[b * most_pending + counts_[b]] = {list, slot, value};
+      if (++counts_[b] == most_pending) flush(b);
+    }
+    void flush() {
+      for (std::size_t b = 0; b < counts_.size(); ++b) flush(b);
+    }
+
+   private:
+    static constexpr std::size_t most_pending = 32;
+    void flush(std::size_t b) {
+      if (counts_[b] == 0) return;
+      const std::uint64_t at = lists_.cursors_[b].fetch_add(counts_[b], std::memory_order_relaxed);
+      std::copy_n(&pending_[b * most_pending], counts_[b], lists_.placed() + at);
+      counts_[b] = 0;
+    }
+
+    ListMaker& lists_;
+    std::uint32_t is_second_, has_second_;
+    std::vector<Row> first_rows_;
+    PlainVector<Placed> pending_;
+    std::vector<std::uint32_t> counts_;
+  };
+
+  Placed* placed() { return reinterpret_cast<Placed*>(scratch_.data()); }
+
+  void cut_buckets(std::size_t num_rows) {
+    constexpr std::uint64_t least_arcs = std::uint64_t{1} << 16;
+    constexpr std::uint64_t most_buckets = std::uint64_t{1} << 11;
+    constexpr Row most_rows = Row{1} << 20;
+    const std::uint64_t enough = std::max(least_arcs, side_.offsets.back() / most_buckets);
+    bucket_of_row_.resize(num_rows);
+    for (std::size_t row = 0; row < num_rows; ++row) {
+      const std::uint64_t at = side_.offsets[row];
+      if (buckets_.empty() || at - buckets_.back().first_arc >= enough ||
+          row - buckets_.back().first_row >= most_rows)
+        buckets_.push_back({static_cast<Row>(row), static_cast<Row>(row), at});
+      buckets_.back().end_row = static_cast<Row>(row + 1);
+      bucket_of_row_[row] = static_cast<std::uint16_t>(buckets_.size() - 1);
+    }
+  }
+
+  /// Where the lists of a bucket begin.
+  void set_list_starts(const Bucket& bucket, std::vector<std::uint64_t>& starts) const {
+    starts.clear();
+    for (Row row = bucket.first_row; row < bucket.end_row; ++row) {
+      starts.push_back(side_.first(row));
+      if (!side_.splits.empty()) starts.push_back(side_.splits[row]);
+    }
+  }
+
+  /// Arcs of one list between the same two vertices: by the bits of their values. `ends`: of the
+  /// lists, one after the other from `begin`.
+  void sort_parallel_arcs(std::uint64_t begin, const std::vector<std::uint64_t>& ends) {
+    std::vector<E> values;
+    for (const std::uint64_t end : ends) {
+      while (begin < end) {
+        std::uint64_t last = begin + 1;
+        while (last < end && side_.neighbours[last] == side_.neighbours[begin]) ++last;
+        if (last - begin > 1) {
+          values.clear();
+          for (std::uint64_t i = begin; i < last; ++i) values.push_back(side_.values[i]);
+          std::sort(values.begin(), values.end(),
+                    [](const E& a, const E& b) { return std::memcmp(&a, &b, sizeof(E)) < 0; });
+          for (std::uint64_t i = begin; i < last; ++i) side_.values.set(i, values[i - begin]);
+        }
+        begin = last;
+      }
+    }
+  }
+
+  Context& context_;
+  Side<E>& side_;
+  std::size_t num_threads_;
+  std::vector<Bucket> buckets_;
+  std::vector<std::uint16_t> bucket_of_row_;
+  std::optional<Places> places_;
+  std::vector<std::atomic<std::uint64_t>> cursors_;
+  Pages scratch_;
+};
+
+/// Offsets and splits of lists as long as the degrees say.
+template <class E>
+void lay_lists_out(const Vertices& vertices, Edges edges, Side<E>& side) {
+  const std::size_t num_rows = vertices.size();
+  side.offsets.resize(num_rows + 1);
+  if (edges == Edges::both) side.splits.resize(num_rows);
+  std::uint64_t at = 0;
+  for (Row row = 0; row < num_rows; ++row) {
+    side.offsets[row] = at;
+    if (edges != Edges::in) at += vertices.in_degree(row);
+    if (edges == Edges::both) side.splits[row] = at;
+    if (edges != Edges::out) at += vertices.out_degree(row);
+  }
+  side.offsets[num_rows] = at;
+}
+
+/// The sources that are vertices of other ranks, ascending, each once.
+template <class E>
+std::vector<VertexId> find_ghosts(Context& context, const Vertices& vertices,
+                                  std::initializer_list<EdgeStore<E>*> stores) {
+  std::vector<VertexId> ghosts;
+  if (context.size() == 1) return ghosts;
+  IdRange range;
+  for (EdgeStore<E>* store : stores) range.see(store->range());
+  const auto num_threads = static_cast<std::size_t>(context.num_threads());
+  const auto for_each_source = [&](const auto& begin_worker) {
+    for (EdgeStore<E>* store : stores) {
+      typename EdgeStore<E>::Reading reading(*store, false);
+      context.parallel_for(num_threads, [&](std::size_t worker) {
+        typename EdgeStore<E>::Reader reader(reading);
+        auto visit = begin_worker(worker);
+        for (std::vector<Edge<E>> batch; reader.next(batch);) {
+          for (const Edge<E>& arc : batch) visit(arc.source);
         }
       });
-      for (std::size_t k = 0; k < list.size(); ++k) {
-        side_.neighbours[begin + k] = list[k].first;
-        side_.values.set(begin + k, list[k].second);
-      }
-    };
-    for (Row row = vertices.first_row(shard); row < vertices.first_row(shard + 1); ++row) {
-      sort_list(side_.first(row), side_.split(row));
-      sort_list(side_.split(row), side_.last(row));
     }
+  };
+  if (range.num_seen > 0 && range.span() / 8 < range.num_seen) {
+    std::vector<std::uint64_t> bits(static_cast<std::size_t>(range.span() / 64) + 1);
+    for_each_source([&](std::size_t) {
+      return [&](VertexId id) {
+        const std::size_t offset = range.offset(id);
+        const std::uint64_t bit = std::uint64_t{1} << (offset % 64);
+        const std::atomic_ref<std::uint64_t> word(bits[offset / 64]);
+        if ((word.load(std::memory_order_relaxed) & bit) == 0)
+          word.fetch_or(bit, std::memory_order_relaxed);
+      };
+    });
+    for (std::size_t i = 0; i < bits.size(); ++i) {
+      for (std::uint64_t word = bits[i]; word != 0; word &= word - 1) {
+        const VertexId id = range.at(64 * i + static_cast<std::size_t>(std::countr_zero(word)));
+        if (!vertices.find(id)) ghosts.push_back(id);
+      }
+    }
+    return ghosts;
+  }
+  std::vector<IdMap<std::uint8_t>> seen(num_threads);
+  for_each_source(
+      [&](std::size_t worker) { return [&seen = seen[worker]](VertexId id) { seen[id] = 1; }; });
+  for (const auto& ids : seen) {
+    ids.for_each([&](VertexId id, std::uint8_t) {
+      if (!vertices.find(id)) ghosts.push_back(id);
+    });
+  }
+  std::sort(ghosts.begin(), ghosts.end());
+  ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
+  return ghosts;
+}
+
+}  // namespace detail
+
+template <class E>
+Side<E> make_side(Context& context, const ShardMap& shards, const Vertices& vertices, Edges edges,
+                  SideArcs<E> arcs) {
+  Side<E> side;
+  std::vector<VertexId> ghosts;
+  EdgeStore<E> none;
+  EdgeStore<E>& second = arcs.second != nullptr ? *arcs.second : none;
+  context.agree([&] {
+    ghosts = detail::find_ghosts<E>(context, vertices, {&arcs.first, &second});
+    detail::lay_lists_out(vertices, edges, side);
   });
-  std::vector<VertexId>().swap(neighbour_ids_);
+  side.slots = make_slots(context, shards, vertices, ghosts);
+  context.agree([&] {
+    IdRange range = arcs.first.range();
+    range.see(second.range());
+    if (range.num_seen == 0) return;
+    detail::ListMaker<E> lists(context, vertices, range, side);
+    lists.distribute(arcs.first, false, arcs.is_mirrored);
+    lists.distribute(second, true, false);
+    lists.sort();
+  });
+  return side;
 }
 
 }  // namespace weir

@@ -27,45 +27,77 @@ void merge_equal_ids(std::vector<VertexRecord>& records) {
 
 }  // namespace
 
-void EndPointCounter::begin() {
-  if (num_seen_ == 0) return;
-  const std::uint64_t span =
-      static_cast<std::uint64_t>(greatest_) - static_cast<std::uint64_t>(least_);
-  // Counters are 32 bits wide, and an array over the range must not outweigh a list of end points.
-  is_dense_ = span / 4 < num_seen_ && num_seen_ < (std::uint64_t{1} << 32);
-  if (!is_dense_) return;
-  dense_in_.assign(span + 1, 0);
-  dense_out_.assign(span + 1, 0);
-}
-
-void EndPointCounter::compact() {
-  merge_equal_ids(sparse_);
-  compact_at_ = std::max(compact_at_, 2 * sparse_.size());
-}
-
-std::vector<VertexRecord> EndPointCounter::finish(std::span<const VertexId> listed,
-                                                  std::span<const VertexId> bare) {
-  std::vector<VertexRecord> records;
-  if (is_dense_) {
-    std::vector<bool> is_listed(dense_in_.size());
-    std::vector<bool> is_bare(dense_in_.size());
-    for (const VertexId id : listed) is_listed[offset(id)] = true;
-    for (const VertexId id : bare) is_bare[offset(id)] = true;
-    for (std::size_t i = 0; i < dense_in_.size(); ++i) {
-      if (dense_in_[i] == 0 && dense_out_[i] == 0 && !is_listed[i] && !is_bare[i]) continue;
-      const auto id = static_cast<VertexId>(static_cast<std::uint64_t>(least_) + i);
-      records.push_back({id, dense_in_[i], dense_out_[i], is_listed[i] ? 1U : 0U});
-    }
-  } else {
-    records = std::move(sparse_);
-    for (const VertexId id : listed) records.push_back({id, 0, 0, 1});
-    for (const VertexId id : bare) records.push_back({id, 0, 0, 0});
-    merge_equal_ids(records);
+EndPointCounter::EndPointCounter(bool is_directed, const IdRange& range, std::size_t num_workers)
+    : is_directed_(is_directed), range_(range), num_workers_(num_workers) {
+  // Counters are 32 bits wide.
+  is_dense_ = range.is_dense() && range.num_seen < (std::uint64_t{1} << 32);
+  if (!is_dense_) {
+    tables_.resize(num_workers);
+    return;
   }
+  const std::size_t num_counters = static_cast<std::size_t>(range.span()) + 1;
+  const std::size_t most_arrays = static_cast<std::size_t>(range.num_seen) / num_counters;
+  arrays_.resize(std::clamp<std::size_t>(most_arrays, 1, num_workers));
+  for (Array& array : arrays_) {
+    array.out.resize(num_counters);
+    if (is_directed) array.in.resize(num_counters);
+  }
+}
+
+std::vector<VertexRecord> EndPointCounter::finish(Context& context, const IdRuns& listed,
+                                                  const IdRuns& bare) {
+  if (range_.num_seen == 0) return {};
+  auto records = is_dense_ ? finish_dense(context, listed, bare) : finish_sparse(listed, bare);
   if (!is_directed_) {
     for (auto& record : records)
       record.in_arcs = record.out_arcs = record.in_arcs + record.out_arcs;
   }
+  return records;
+}
+
+std::vector<VertexRecord> EndPointCounter::finish_dense(Context& context, const IdRuns& listed,
+                                                        const IdRuns& bare) {
+  const std::size_t num_counters = arrays_.front().out.size();
+  std::vector<bool> is_listed(num_counters);
+  std::vector<bool> is_vertex(num_counters);
+  listed.for_each([&](VertexId id) { is_listed[range_.offset(id)] = true; });
+  bare.for_each([&](VertexId id) { is_vertex[range_.offset(id)] = true; });
+
+  constexpr std::size_t block_size = std::size_t{1} << 16;
+  std::vector<std::vector<VertexRecord>> blocks((num_counters + block_size - 1) / block_size);
+  context.parallel_for(blocks.size(), [&](std::size_t b) {
+    blocks[b].reserve(block_size);
+    for (std::size_t i = b * block_size; i < std::min(num_counters, (b + 1) * block_size); ++i) {
+      VertexRecord record{range_.at(i), 0, 0, is_listed[i] ? 1U : 0U};
+      for (const Array& array : arrays_) {
+        record.out_arcs += array.out[i];
+        if (is_directed_) record.in_arcs += array.in[i];
+      }
+      if (record.in_arcs + record.out_arcs > 0 || is_listed[i] || is_vertex[i])
+        blocks[b].push_back(record);
+    }
+  });
+  std::size_t num_records = 0;
+  for (const auto& block : blocks) num_records += block.size();
+  std::vector<VertexRecord> records;
+  records.reserve(num_records);
+  for (auto& block : blocks) {
+    records.insert(records.end(), block.begin(), block.end());
+    std::vector<VertexRecord>().swap(block);
+  }
+  return records;
+}
+
+std::vector<VertexRecord> EndPointCounter::finish_sparse(const IdRuns& listed, const IdRuns& bare) {
+  std::vector<VertexRecord> records;
+  for (const auto& table : tables_) {
+    table.for_each([&](VertexId id, const Counts& counts) {
+      records.push_back({id, counts.in_arcs, counts.out_arcs, 0});
+    });
+  }
+  listed.for_each([&](VertexId id) { records.push_back({id, 0, 0, 1}); });
+  bare.for_each([&](VertexId id) { records.push_back({id, 0, 0, 0}); });
+  merge_equal_ids(records);
   return records;
 }
 
@@ -103,6 +135,7 @@ std::vector<VertexRecord> gather_at_homes_of(Context& context, std::vector<Verte
 
 ShardAssignment assign_shards(Context& context, std::vector<VertexRecord> at_home,
                               std::optional<std::uint32_t> num_shards) {
+  const bool is_alone = context.size() == 1;
   if (num_shards && (*num_shards < 1 || *num_shards > (1U << 20)))
     context.throw_agreed({ErrorCode::usage, "found " + std::to_string(*num_shards) +
                                                 " shards; expected 1 to 1048576"});
@@ -130,10 +163,13 @@ ShardAssignment assign_shards(Context& context, std::vector<VertexRecord> at_hom
     VertexId id;
   };
   std::vector<FirstId> first_here;
+  std::uint64_t next_shard_weight = 0;  // below it the shard is still that of the vertex before
   for (const auto& record : at_home) {
-    const ShardIndex shard = ShardMap::shard_for(weight_before, total.weight, count);
-    if (first_here.empty() || first_here.back().shard != shard)
+    if (first_here.empty() || weight_before >= next_shard_weight) {
+      const ShardIndex shard = ShardMap::shard_for(weight_before, total.weight, count);
       first_here.push_back({shard, record.id});
+      next_shard_weight = ShardMap::first_weight_of(shard + 1, total.weight, count);
+    }
     weight_before += ShardMap::weight(record.in_arcs, record.out_arcs);
   }
   // Homes ascend by id, so the first to name a shard has its smallest id.
@@ -145,10 +181,15 @@ ShardAssignment assign_shards(Context& context, std::vector<VertexRecord> at_hom
   std::vector<std::vector<VertexRecord>> outgoing(static_cast<std::size_t>(context.size()));
   context.agree([&] {
     result.shards = ShardMap(first_ids, context.size());
+    if (is_alone) {
+      result.own = std::move(at_home);
+      return;
+    }
     for (const auto& record : at_home)
       outgoing[static_cast<std::size_t>(result.shards.owner_of(record.id))].push_back(record);
     std::vector<VertexRecord>().swap(at_home);
   });
+  if (is_alone) return result;
   for (const auto& records : exchange(context, std::move(outgoing)))
     result.own.insert(result.own.end(), records.begin(), records.end());
   return result;

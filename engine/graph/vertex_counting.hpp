@@ -3,70 +3,133 @@
 // together, and cut the ids into shards by weight.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include <weir/engine/graph/id_map.hpp>
+#include <weir/engine/graph/id_range.hpp>
 #include <weir/engine/graph/shard_map.hpp>
 #include <weir/engine/graph/vertices.hpp>
+#include <weir/engine/model/edge.hpp>
 #include <weir/engine/runtime/context.hpp>
 
 namespace weir {
 
-/// Counts arcs per end point over one rank's edges, in two passes: `see` everything, `begin`,
-/// `count` everything, `finish`. Local; uses an array over the id range where that is smaller than
-/// a list.
+/// Runs of ids without gaps, as lists of vertices mostly are.
+class IdRuns {
+ public:
+  struct Run {
+    VertexId first;
+    VertexId last;
+  };
+
+  void add(VertexId id) {
+    if (!runs_.empty() && runs_.back().last < id && runs_.back().last + 1 == id) {
+      ++runs_.back().last;
+    } else {
+      runs_.push_back({id, id});
+    }
+  }
+  void add(std::span<const VertexId> ids) {
+    for (const VertexId id : ids) add(id);
+  }
+
+  const std::vector<Run>& runs() const { return runs_; }
+  IdRange range() const {
+    IdRange range;
+    for (const Run& run : runs_) {
+      range.see(run.first);
+      range.see(run.last);
+      range.num_seen +=
+          static_cast<std::uint64_t>(run.last) - static_cast<std::uint64_t>(run.first);
+    }
+    return range;
+  }
+  template <class F>
+  void for_each(const F& visit) const {
+    for (const Run& run : runs_) {
+      for (VertexId id = run.first; id != run.last; ++id) visit(id);
+      visit(run.last);
+    }
+  }
+  template <class F>
+  void erase_if(const F& is_unwanted) {
+    IdRuns kept;
+    for_each([&](VertexId id) {
+      if (!is_unwanted(id)) kept.add(id);
+    });
+    *this = std::move(kept);
+  }
+
+ private:
+  std::vector<Run> runs_;
+};
+
+/// Counts arcs per end point over one rank's edges, by several workers: in arrays over the range of
+/// the ids where these are no larger than lists, else in tables. Local.
 class EndPointCounter {
  public:
-  explicit EndPointCounter(bool is_directed) : is_directed_(is_directed) {}
+  /// `range`: of all end points, and of the ids given to `finish`.
+  EndPointCounter(bool is_directed, const IdRange& range, std::size_t num_workers);
 
-  void see(VertexId source, VertexId target) {
-    see_id(source);
-    see_id(target);
-    num_seen_ += 2;
-  }
-  void see_vertices(std::span<const VertexId> ids) {
-    for (const VertexId id : ids) see_id(id);
-    num_seen_ += ids.size();
-  }
-  void begin();
-  void count(VertexId source, VertexId target) {
-    if (is_dense_) {
-      ++dense_out_[offset(source)];
-      ++dense_in_[offset(target)];
+  /// Counts edges; one call at a time for each worker.
+  template <class E>
+  void count(std::size_t worker, std::span<const Edge<E>> edges) {
+    if (!is_dense_) {
+      auto& table = tables_[worker];
+      for (const Edge<E>& edge : edges) {
+        ++table[edge.source].out_arcs;
+        ++table[edge.target].in_arcs;
+      }
       return;
     }
-    sparse_.push_back({source, 0, 1, 0});
-    sparse_.push_back({target, 1, 0, 0});
-    if (sparse_.size() >= compact_at_) compact();
+    Array& array = arrays_[worker % arrays_.size()];
+    // Undirected, both ends of an edge get the same two counts, so one array has their sum.
+    auto& out = array.out;
+    auto& in = is_directed_ ? array.in : array.out;
+    if (arrays_.size() < num_workers_) {
+      for (const Edge<E>& edge : edges) {
+        increment(out[range_.offset(edge.source)]);
+        increment(in[range_.offset(edge.target)]);
+      }
+    } else {
+      for (const Edge<E>& edge : edges) {
+        ++out[range_.offset(edge.source)];
+        ++in[range_.offset(edge.target)];
+      }
+    }
   }
+
   /// Records ascending by id, also of the `bare` ids, which have no arcs of their own; `heat` is 1
   /// for vertices of the list `listed`, else 0. Undirected edges count as an in-arc and an out-arc
   /// at each end.
-  std::vector<VertexRecord> finish(std::span<const VertexId> listed,
-                                   std::span<const VertexId> bare);
+  std::vector<VertexRecord> finish(Context& context, const IdRuns& listed, const IdRuns& bare);
 
  private:
-  void see_id(VertexId id) {
-    least_ = id < least_ ? id : least_;
-    greatest_ = id > greatest_ ? id : greatest_;
+  struct Array {
+    std::vector<std::uint32_t> in, out;
+  };
+  struct Counts {
+    std::uint64_t in_arcs = 0, out_arcs = 0;
+    friend bool operator==(const Counts&, const Counts&) = default;
+  };
+
+  static void increment(std::uint32_t& count) {
+    std::atomic_ref<std::uint32_t>(count).fetch_add(1, std::memory_order_relaxed);
   }
-  std::size_t offset(VertexId id) const {
-    return static_cast<std::size_t>(static_cast<std::uint64_t>(id) -
-                                    static_cast<std::uint64_t>(least_));
-  }
-  void compact();
+  std::vector<VertexRecord> finish_dense(Context& context, const IdRuns& listed,
+                                         const IdRuns& bare);
+  std::vector<VertexRecord> finish_sparse(const IdRuns& listed, const IdRuns& bare);
 
   bool is_directed_;
+  IdRange range_;
+  std::size_t num_workers_;
   bool is_dense_ = false;
-  VertexId least_ = INT64_MAX;
-  VertexId greatest_ = INT64_MIN;
-  std::uint64_t num_seen_ = 0;
-  std::vector<std::uint32_t> dense_in_;
-  std::vector<std::uint32_t> dense_out_;
-  std::vector<VertexRecord> sparse_;
-  std::size_t compact_at_ = std::size_t{1} << 22;
+  std::vector<Array> arrays_;  // workers share them where one each would take too much
+  std::vector<IdMap<Counts>> tables_;
 };
 
 /// Brings the counts of each vertex together on one rank; homes hold ascending runs of ids.

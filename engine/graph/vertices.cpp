@@ -3,81 +3,75 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
+#include <weir/engine/graph/heat_order.hpp>
 #include <weir/engine/model/check.hpp>
+#include <weir/engine/runtime/context.hpp>
 
 namespace weir {
 
-IdIndex::IdIndex(std::vector<VertexId> ids) : ids_(std::move(ids)) {
-  if (ids_.empty()) return;
-  const auto span =
-      static_cast<std::uint64_t>(ids_.back()) - static_cast<std::uint64_t>(ids_.front());
-  if (span == ids_.size() - 1) {
-    way_ = Way::offset;
-    return;
+IdIndex::IdIndex(std::span<const VertexId> ids) {
+  if (ids.empty()) return;
+  range_ = {ids.front(), ids.back(), ids.size()};
+  if (range_.span() == ids.size() - 1) return;
+  if (range_.is_dense()) {
+    way_ = Way::table;
+    table_.assign(static_cast<std::size_t>(range_.span()) + 1, absent);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      table_[range_.offset(ids[i])] = static_cast<std::uint32_t>(i);
+  } else {
+    way_ = Way::hash;
+    hash_ = IdMap<std::uint32_t>(absent, ids.size());
+    for (std::size_t i = 0; i < ids.size(); ++i) hash_[ids[i]] = static_cast<std::uint32_t>(i);
   }
-  if (span / 4 >= ids_.size()) {
-    way_ = Way::search;
-    return;
-  }
-  way_ = Way::table;
-  table_.assign(span + 1, absent);
-  for (std::size_t i = 0; i < ids_.size(); ++i)
-    table_[static_cast<std::uint64_t>(ids_[i]) - static_cast<std::uint64_t>(ids_.front())] =
-        static_cast<std::uint32_t>(i);
 }
 
-std::optional<std::uint32_t> IdIndex::find(VertexId id) const {
-  if (way_ == Way::none || id < ids_.front() || id > ids_.back()) return std::nullopt;
-  const auto offset = static_cast<std::uint64_t>(id) - static_cast<std::uint64_t>(ids_.front());
-  if (way_ == Way::offset) return static_cast<std::uint32_t>(offset);
-  if (way_ == Way::table) {
-    const std::uint32_t index = table_[offset];
-    return index == absent ? std::nullopt : std::optional(index);
-  }
-  const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
-  if (*at != id) return std::nullopt;
-  return static_cast<std::uint32_t>(at - ids_.begin());
-}
-
-Vertices::Vertices(const ShardMap& shards, Rank rank, std::vector<VertexRecord> records)
-    : shards_(shards.owned_by(rank)) {
+Vertices::Vertices(Context& context, const ShardMap& shards, std::vector<VertexRecord> records)
+    : shards_(shards.owned_by(context.rank())) {
   WEIR_EXPECT(records.size() < std::numeric_limits<Row>::max(), input,
               "more than 2^32 - 2 vertices on one rank; use more ranks");
-  std::vector<VertexId> ids;
-  ids.reserve(records.size());
-  for (const auto& record : records) ids.push_back(record.id);
-  index_ = IdIndex(std::move(ids));
-
-  // Records ascend by id, so each shard is a run; inside a run the heat order decides.
-  std::vector<std::uint32_t> order(records.size());
-  std::iota(order.begin(), order.end(), 0U);
+  const std::size_t num_rows = records.size();
+  // Records ascend by id, so each shard is a run.
   shard_rows_.assign(shards_.size() + std::size_t{1}, 0);
-  std::size_t begin = 0;
+  std::size_t end = 0;
   for (ShardIndex s = shards_.begin; s < shards_.end; ++s) {
-    std::size_t end = begin;
-    while (end < records.size() && shards.shard_of(records[end].id) == s) ++end;
-    std::sort(
-        order.begin() + static_cast<std::ptrdiff_t>(begin),
-        order.begin() + static_cast<std::ptrdiff_t>(end), [&](std::uint32_t a, std::uint32_t b) {
-          return HeatKey{records[a].heat, records[a].id} < HeatKey{records[b].heat, records[b].id};
-        });
+    while (end < num_rows && shards.is_up_to(records[end].id, s)) ++end;
     shard_rows_[s - shards_.begin + 1] = static_cast<Row>(end);
-    begin = end;
   }
-  WEIR_EXPECT(begin == records.size(), internal,
-              "a vertex reached a rank that does not own its shard");
+  WEIR_EXPECT(end == num_rows, internal, "a vertex reached a rank that does not own its shard");
 
-  rows_by_id_.resize(records.size());
-  for (Row row = 0; row < records.size(); ++row) {
-    const VertexRecord& record = records[order[row]];
-    rows_by_id_[order[row]] = row;
-    ids_.push_back(record.id);
-    in_degrees_.push_back(record.in_arcs);
-    out_degrees_.push_back(record.out_arcs);
-    heats_.push_back(record.heat);
+  std::uint64_t most_in = 0, most_out = 0;
+  bool has_moved = false;  // heat is the sum of the degrees until a vertex gains or loses arcs
+  ids_.resize(num_rows);
+  for (std::size_t i = 0; i < num_rows; ++i) {
+    const VertexRecord& record = records[i];
+    ids_[i] = record.id;
+    most_in = std::max(most_in, record.in_arcs);
+    most_out = std::max(most_out, record.out_arcs);
+    has_moved = has_moved || record.heat != record.in_arcs + record.out_arcs;
   }
+  index_ = IdIndex(ids_);
+  in_degrees_ = ArcCounts(num_rows, most_in);
+  out_degrees_ = ArcCounts(num_rows, most_out);
+  if (has_moved) heats_.resize(num_rows);
+  rows_by_id_.resize(num_rows);
+
+  context.parallel_for(shards_.size(), [&](std::size_t s) {
+    const Row first = shard_rows_[s];
+    std::vector<HeatEntry> order(shard_rows_[s + 1] - first);
+    for (std::size_t i = 0; i < order.size(); ++i)
+      order[i] = {records[first + i].heat, static_cast<std::uint32_t>(first + i)};
+    sort_by_heat(order);
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::size_t row = first + i;
+      const VertexRecord& record = records[order[i].index];
+      rows_by_id_[order[i].index] = static_cast<Row>(row);
+      ids_[row] = record.id;
+      in_degrees_.set(row, record.in_arcs);
+      out_degrees_.set(row, record.out_arcs);
+      if (has_moved) heats_[row] = record.heat;
+    }
+  });
 }
 
 std::optional<Row> Vertices::find(VertexId id) const {
@@ -89,8 +83,13 @@ std::vector<VertexRecord> Vertices::records() const {
   std::vector<VertexRecord> records;
   records.reserve(ids_.size());
   for (const Row row : rows_by_id_)
-    records.push_back({ids_[row], in_degrees_[row], out_degrees_[row], heats_[row]});
+    records.push_back({ids_[row], in_degrees_[row], out_degrees_[row], heat(row)});
   return records;
+}
+
+std::uint64_t Vertices::num_bytes() const {
+  return ids_.size() * (sizeof(VertexId) + sizeof(Row)) + in_degrees_.num_bytes() +
+         out_degrees_.num_bytes() + heats_.size() * sizeof(std::uint64_t) + index_.num_bytes();
 }
 
 }  // namespace weir
