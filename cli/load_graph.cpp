@@ -3,14 +3,13 @@
 
 #include <chrono>
 #include <cstdio>
-#include <span>
 #include <type_traits>
 #include <utility>
 
 #include <weir/cli/available_memory.hpp>
 #include <weir/engine/graph/named_build.hpp>
+#include <weir/engine/graph/reading.hpp>
 #include <weir/engine/model/check.hpp>
-#include <weir/engine/runtime/collectives.hpp>
 #include <weir/io/formats.hpp>
 #include <weir/io/generator.hpp>
 
@@ -20,70 +19,19 @@ namespace {
 
 constexpr std::int64_t most_shards = std::int64_t{1} << 20;
 
-/// What of a header travels as it lies in memory.
-struct PlainHeader {
-  io::Format format;
-  std::optional<bool> directed;
-  bool has_weights;
-  bool has_vertices;
-  std::optional<std::uint64_t> num_vertices;
-  std::optional<std::uint64_t> num_edges;
-};
-
-/// One rank's value on every rank. Collective.
-template <class T>
-std::vector<T> from_root(Context& context, std::span<const T> own) {
-  return all_concatenate(context, context.is_root() ? own : std::span<const T>{});
-}
-
-/// Reads one rank's part of the input into a builder.
-template <class Builder, class Vertex, class EdgeRecord, class Reader>
-void read_part(Job& job, Reader& reader, Builder& builder, bool has_vertices) {
-  if (has_vertices) {
-    for (std::vector<Vertex> batch; reader.next(batch);) {
-      job.throw_if_cancelled();
-      builder.add_vertices(batch);
-    }
-  }
-  std::uint64_t num_edges = 0;
-  for (std::vector<EdgeRecord> batch; reader.next(batch); batch = {}) {
-    job.throw_if_cancelled();
-    num_edges += batch.size();
-    if (job.is_root()) job.console.progress("reading: " + std::to_string(num_edges) + " edges");
-    builder.add_edges(std::move(batch));
-  }
-}
-
-/// Checks what the input promised of itself against what all parts found. Collective.
-void verify(Context& context, const io::GraphReader& reader) {
-  io::Tally total;
-  for (const io::Tally& part : all_gather(context, reader.tally())) total += part;
-  context.agree([&] {
-    if (context.is_root()) reader.verify(total);
-  });
-}
-void verify(Context&, const io::Generator&) {}
-
-template <class E, class Vertex, class EdgeRecord, class Builder, class Reader>
-Graph<E> read_graph(Job& job, Reader& reader, Builder builder, bool has_vertices) {
-  if (has_vertices) builder.declare_vertex_list();
-  job.context.agree(
-      [&] { read_part<Builder, Vertex, EdgeRecord>(job, reader, builder, has_vertices); });
-  verify(job.context, reader);
-  return builder.finish();
-}
-
 template <class E, class Reader>
-Graph<E> read_graph_of(Job& job, Reader& reader, const GraphOptions& options, bool has_vertices,
-                       const BuildOptions& build) {
+Graph<E> read_graph(Context& context, RankReading<Reader>& reading, const GraphOptions& options,
+                    const BuildOptions& build) {
   if constexpr (std::is_same_v<Reader, io::GraphReader>) {
     if (options.files.string_ids) {
-      return read_graph<E, std::string, NamedEdge<E>>(
-          job, reader, NamedGraphBuilder<E>(job.context, build), has_vertices);
+      NamedGraphBuilder<E> builder(context, build);
+      reading.template read_into<std::string, NamedEdge<E>>(builder, build.progress);
+      return builder.finish();
     }
   }
-  return read_graph<E, VertexId, Edge<E>>(job, reader, GraphBuilder<E>(job.context, build),
-                                          has_vertices);
+  GraphBuilder<E> builder(context, build);
+  reading.template read_into<VertexId, Edge<E>>(builder, build.progress);
+  return builder.finish();
 }
 
 std::string gibibytes(double bytes) {
@@ -110,14 +58,19 @@ void expect_room(Context& context, const io::GraphHeader& header) {
 }
 
 template <class Reader>
-LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options,
+LoadedGraph load_with(Job& job, RankReading<Reader>& reading, const GraphOptions& options,
                       const HeaderCheck& check) {
-  const io::GraphHeader header = share_header(job.context, reader.header());
+  const io::GraphHeader& header = reading.header();
   if (check) check(header);
   expect_room(job.context, header);
   BuildOptions build = options.build;
   build.is_directed = options.is_directed.value_or(header.directed.value_or(true));
   build.progress = [&job](std::string_view phase, std::uint64_t num_edges) {
+    if (phase == "read") {
+      job.throw_if_cancelled();  // all ranks agree on how the reading went
+      if (job.is_root()) job.console.progress("reading: " + std::to_string(num_edges) + " edges");
+      return;
+    }
     if (job.is_root()) {
       job.console.progress("building: " + std::string(phase) + " " + std::to_string(num_edges) +
                            " edges");
@@ -131,10 +84,8 @@ LoadedGraph load_with(Job& job, Reader& reader, const GraphOptions& options,
     job.warn("the edge values of the input are ignored; --weighted uses them");
   }
   AnyGraph graph = [&]() -> AnyGraph {
-    if (options.files.weighted) {
-      return read_graph_of<double>(job, reader, options, header.has_vertices, build);
-    }
-    return read_graph_of<NoValue>(job, reader, options, header.has_vertices, build);
+    if (options.files.weighted) return read_graph<double>(job.context, reading, options, build);
+    return read_graph<NoValue>(job.context, reading, options, build);
   }();
   if (job.is_root()) job.console.end_progress();
   return {std::move(graph), header};
@@ -245,23 +196,6 @@ void check_graph_options(const GraphOptions& graph) {
               "--vertices: found it for a generated graph; expected the generator's own count");
 }
 
-io::GraphHeader share_header(Context& context, const io::GraphHeader& own) {
-  using Property = std::pair<std::string, std::string>;
-  const PlainHeader plain{own.format,       own.directed,     own.has_weights,
-                          own.has_vertices, own.num_vertices, own.num_edges};
-  const std::vector<Property> own_properties(own.properties.begin(), own.properties.end());
-  const auto headers = from_root(context, std::span<const PlainHeader>(&plain, 1));
-  const auto properties = from_root(context, std::span<const Property>(own_properties));
-  const PlainHeader& root = headers.front();
-  return {root.format,
-          root.directed,
-          root.has_weights,
-          root.has_vertices,
-          root.num_vertices,
-          root.num_edges,
-          {properties.begin(), properties.end()}};
-}
-
 LoadedGraph load_graph(Job& job, const GraphOptions& options, const HeaderCheck& check) {
   Context& context = job.context;
   const auto start = std::chrono::steady_clock::now();
@@ -270,21 +204,19 @@ LoadedGraph load_graph(Job& job, const GraphOptions& options, const HeaderCheck&
     loaded.seconds = seconds.count();
     return loaded;
   };
-  const io::Part part{context.rank(), context.size()};
   if (options.is_generated()) {
-    std::optional<io::Generator> generator;
-    context.agree([&] { generator.emplace(options.paths.front(), part); });
-    return timed(load_with(job, *generator, options, check));
+    RankReading<io::Generator> reading(
+        context, [&](io::Part part) { return io::Generator(options.paths.front(), part); });
+    return timed(load_with(job, reading, options, check));
   }
-  std::optional<io::GraphReader> reader;
-  context.agree([&] { reader.emplace(options.paths, options.files, part); });
   try {
-    return timed(load_with(job, *reader, options, check));
+    RankReading<io::GraphReader> reading(
+        context, [&](io::Part part) { return io::GraphReader(options.paths, options.files, part); });
+    return timed(load_with(job, reading, options, check));
   } catch (const Error& error) {
     context.fail(error);  // does nothing if all ranks threw it together
     const auto vertex = unlisted_vertex(error, options);
     if (!vertex || context.failed_by()) throw;
-    reader.reset();
     find_edge_at(job, options, *vertex);
     context.throw_agreed(error);
   }

@@ -40,9 +40,6 @@ void check_graph_options(const GraphOptions& graph);
 /// The names of the formats, for help texts.
 std::vector<std::pair<std::string, io::Format>> format_words();
 
-/// Root's header, on every rank. Collective.
-io::GraphHeader share_header(Context& context, const io::GraphHeader& own);
-
 /// Looks at what the input says before its edges are read. The same on every rank; may throw.
 using HeaderCheck = std::function<void(const io::GraphHeader&)>;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/engine/graph/load.hpp>
 
+#include <weir/engine/graph/reading.hpp>
 #include <weir/engine/runtime/collectives.hpp>
 #include <weir/io/value_reader.hpp>
 
@@ -10,43 +11,17 @@ namespace {
 
 io::Part part_of(const Context& context) { return {context.rank(), context.size()}; }
 
-/// What rank 0 knows of the header; a pipe is read there alone.
-struct SharedHeader {
-  bool is_directed_known;
-  bool is_directed;
-  bool has_vertices;
-};
-
 }  // namespace
 
 template <class E>
 Graph<E> load_graph(Context& context, std::vector<std::string> paths, LoadOptions options) {
-  std::optional<io::GraphReader> reader;
   options.file.weighted = !std::is_same_v<E, NoValue>;
-  context.agree([&] { reader.emplace(std::move(paths), options.file, part_of(context)); });
-  const io::GraphHeader& own = reader->header();
-  const SharedHeader header =
-      all_gather(context, SharedHeader{own.directed.has_value(), own.directed.value_or(true),
-                                       own.has_vertices})
-          .front();
-  options.build.is_directed = options.is_directed.value_or(header.is_directed);
-
+  RankReading<io::GraphReader> reading(
+      context, [&](io::Part part) { return io::GraphReader(paths, options.file, part); });
+  options.build.is_directed =
+      options.is_directed.value_or(reading.header().directed.value_or(true));
   GraphBuilder<E> builder(context, options.build);
-  if (header.has_vertices) builder.declare_vertex_list();
-  context.agree([&] {
-    if (header.has_vertices) {
-      for (std::vector<VertexId> batch; reader->next(batch);) builder.add_vertices(batch);
-    }
-    std::uint64_t num_edges = 0;
-    for (std::vector<Edge<E>> batch; reader->next(batch); batch = {}) {
-      num_edges += batch.size();
-      if (options.build.progress) options.build.progress("read", num_edges);
-      builder.add_edges(std::move(batch));
-    }
-  });
-  io::Tally total;
-  for (const io::Tally& tally : all_gather(context, reader->tally())) total += tally;
-  context.agree([&] { reader->verify(total); });
+  reading.read_into<VertexId, Edge<E>>(builder, options.build.progress);
   return builder.finish();
 }
 

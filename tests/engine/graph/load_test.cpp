@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Files to graphs and values, as a library user loads them.
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include <weir/engine/graph/load.hpp>
 #include <weir/engine/runtime/context.hpp>
 #include <weir/engine/superstep/run.hpp>
+#include <weir/tests/engine/graph/graph_cases.hpp>
 
 namespace weir {
 namespace {
@@ -101,6 +103,59 @@ TEST_P(Load, tells_every_rank_what_is_wrong_with_the_input) {
         load_graph<NoValue>(context, {edges}, {.file = {.format = io::Format::edges}});
     EXPECT_PRED2(has, fails([&] { load_values(graph, strangers); }), "found a value for 7");
   });
+}
+
+TEST_P(Load, gives_the_same_graph_at_any_number_of_threads) {
+  std::string text;
+  for (int i = 0; i < 5'000; ++i) {
+    text += std::to_string(i * 37 % 701) + " " + std::to_string(i * i % 997) + " " +
+            std::to_string(i % 13) + (i % 5 == 0 ? ".5\n" : "\n");
+  }
+  const std::string path = file("g.wel", text);
+  std::string expected;
+  run_in_process(1, {.threads = 1}, [&](Context& context) {
+    expected = cases::describe(load_graph<double>(context, {path}));
+  });
+  for (const int threads : {1, 2, 5}) {
+    run_in_process(GetParam(), {.threads = threads}, [&](Context& context) {
+      const auto graph = load_graph<double>(context, {path});
+      EXPECT_EQ(graph.num_vertices(), 997U);
+      EXPECT_EQ(cases::describe(graph), expected);
+    });
+  }
+}
+
+TEST_P(Load, tells_the_first_bad_line_at_any_number_of_threads) {
+  std::string text;
+  for (int i = 1; i <= 2'000; ++i) text += i % 500 == 0 ? "1 x\n" : "1 2\n";
+  const std::string path = file("g.txt", text);
+  for (const int threads : {1, 2, 5}) {
+    run_in_process(GetParam(), {.threads = threads}, [&](Context& context) {
+      try {
+        load_graph<NoValue>(context, {path});
+        ADD_FAILURE() << "no error";
+      } catch (const Error& error) {
+        EXPECT_NE(std::string(error.what()).find("g.txt:500: "), std::string::npos) << error.what();
+      }
+    });
+  }
+}
+
+TEST_P(Load, counts_the_edges_read) {
+  std::string text;
+  for (int i = 0; i < 30'000; ++i) text += "1 2\n";
+  const std::string path = file("g.txt", text);
+  std::atomic<std::uint64_t> num_read{0};
+  run_in_process(GetParam(), {.threads = 3}, [&](Context& context) {
+    std::uint64_t last = 0;
+    LoadOptions options;
+    options.build.progress = [&](std::string_view phase, std::uint64_t count) {
+      if (phase == "read") last = count;
+    };
+    load_graph<NoValue>(context, {path}, options);
+    num_read += last;
+  });
+  EXPECT_EQ(num_read, 30'000U);
 }
 
 INSTANTIATE_TEST_SUITE_P(On, Load, testing::Values(1, 2, 3, 7));
