@@ -210,8 +210,9 @@ LoadedGraph load_graph(Job& job, const GraphOptions& options, const HeaderCheck&
     return timed(load_with(job, reading, options, check));
   }
   try {
-    RankReading<io::GraphReader> reading(
-        context, [&](io::Part part) { return io::GraphReader(options.paths, options.files, part); });
+    RankReading<io::GraphReader> reading(context, [&](io::Part part) {
+      return io::GraphReader(options.paths, options.files, part);
+    });
     return timed(load_with(job, reading, options, check));
   } catch (const Error& error) {
     context.fail(error);  // does nothing if all ranks threw it together

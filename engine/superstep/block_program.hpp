@@ -12,6 +12,7 @@
 #include <weir/engine/graph/vertex_values.hpp>
 #include <weir/engine/superstep/block.hpp>
 #include <weir/engine/superstep/boundary.hpp>
+#include <weir/engine/superstep/decision.hpp>
 #include <weir/engine/superstep/run.hpp>
 
 namespace weir {
@@ -37,15 +38,6 @@ concept BlockProgram = std::copyable<P> && requires {
 };
 
 namespace detail {
-
-template <class P>
-constexpr Edges block_edges() {
-  if constexpr (requires { P::along_edges; }) {
-    return P::along_edges;
-  } else {
-    return Edges::out;
-  }
-}
 
 /// What the ranks propose is folded with the summary, as one aggregate.
 Summary block_summary(std::uint64_t num_sent, std::optional<std::int64_t> proposal);
@@ -101,11 +93,11 @@ RunResult<typename P::Value> run(const Graph<E>& graph, const P& program,
   context.expect(options.max_supersteps > 0, ErrorCode::usage,
                  "max_supersteps is 0; a block program has no values before its first superstep");
   try {
-    const Block block(graph, detail::block_edges<P>());
+    const Block block(graph, along_edges_of<P>());
     P own = program;
     Recorder recorder(context, options);
     const Ending ending = detail::drive_blocks(context, block, own, options, recorder);
-    RunReport report = recorder.finish(ending);
+    RunReport report = recorder.finish(ending, false);
     std::vector<detail::Cell<typename P::Value>> cells(block.num_rows());
     context.agree([&] {
       block.for_each_run([&](Row first, Row last) {

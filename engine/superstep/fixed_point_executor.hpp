@@ -37,9 +37,8 @@ inline constexpr bool runs_to_fixed_point = [] {
   if constexpr (MonotoneProgram<P> && CombiningProgram<P>) {
     return PushedMessages<typename P::Combiner>::is_concurrent &&
            std::is_trivially_copyable_v<typename P::Value> &&
-           std::atomic_ref<typename P::Value>::is_always_lock_free &&
-           AggregatorsOf<P>::size == 0 && !MutatingProgram<P> && !ArcReadingProgram<P> &&
-           !MasterProgram<P> && !StickyProgram<P>;
+           std::atomic_ref<typename P::Value>::is_always_lock_free && AggregatorsOf<P>::size == 0 &&
+           !MutatingProgram<P> && !ArcReadingProgram<P> && !MasterProgram<P> && !StickyProgram<P>;
   } else {
     return false;
   }
@@ -111,8 +110,8 @@ class FixedPointExecutor {
       pushed_.begin(vertices().size());
       workers_.resize(static_cast<std::size_t>(context_.num_threads()));
       for (Row row = 0; row < vertices().size(); ++row)
-        values_[row].value =
-            initial ? initial->at(vertices().id(row)) : static_cast<Value>(program_.init(info(row)));
+        values_[row].value = initial ? initial->at(vertices().id(row))
+                                     : static_cast<Value>(program_.init(info(row)));
       gather_starts();
     });
   }
@@ -236,8 +235,7 @@ class FixedPointExecutor {
   }
 
   void for_each_row(const std::vector<Row>& rows, bool is_start) {
-    share(rows.size(),
-          [&](Worker& worker, std::size_t i) { compute(worker, rows[i], is_start); });
+    share(rows.size(), [&](Worker& worker, std::size_t i) { compute(worker, rows[i], is_start); });
   }
 
   void take_in_ghosts() {

@@ -47,8 +47,8 @@ enum class Ending {
 
 /// What a run did. Equal on every rank except for the seconds and `is_sparse`.
 struct RunReport {
-  /// False where a monotone program ran to local fixed points: then the number of supersteps and
-  /// messages depends on ranks and threads, though the values do not.
+  /// False for block programs, and where a monotone program ran to local fixed points: then the
+  /// numbers of supersteps and messages depend on ranks and threads, though the values do not.
   bool is_synchronous = true;
   Ending ending = Ending::quiet;
   double seconds = 0;  ///< first compute to last barrier

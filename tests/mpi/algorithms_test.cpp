@@ -3,9 +3,7 @@
 // Every listed algorithm under MPI gives the digest that one rank alone gives.
 #include <cstddef>
 #include <cstdint>
-#include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -44,12 +42,6 @@ std::vector<Outcome> outcomes(Context& context, const Algorithm& algorithm, cons
     }
   }
   return all;
-}
-
-/// Supersteps and messages of a block program depend on the ranks.
-bool is_block_program(const Algorithm& algorithm) {
-  const std::set<std::string_view> names{"wcc", "lcc", "triangles", "kcore"};
-  return names.contains(algorithm.name);
 }
 
 template <class E>
