@@ -24,6 +24,7 @@ constexpr int frame_tag = 1;
 constexpr std::size_t max_sends_in_flight = 128;
 constexpr std::size_t max_receives_in_flight = 64;
 constexpr int num_polls_before_sleep = 64;
+constexpr int max_short_sleeps = 32;
 
 int message_bytes(std::size_t count) {
   WEIR_EXPECT(count <= static_cast<std::size_t>(std::numeric_limits<int>::max()), internal,
@@ -118,6 +119,14 @@ class MpiPort final : public Port {
   bool is_idle() const override { return sends_.is_empty() && queue_.empty(); }
   bool needs_farewell() const override { return true; }
 
+  /// Sleeps, first as shortly as the kernel can: a yield reaches no rank that a launcher (MPICH's
+  /// Hydra) started in a session of its own where Linux schedules sessions as groups (autogroup).
+  void pause() override {
+    if (num_short_sleeps_ == max_short_sleeps) return Port::pause();
+    ++num_short_sleeps_;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(1));
+  }
+
   /// Only when nothing is under way may the communicator be freed: its number is used again, and
   /// what arrived late would be taken for the next one's. Otherwise it lasts as long as MPI does.
   void part(Parting how) override {
@@ -146,7 +155,9 @@ class MpiPort final : public Port {
     }
     while (receives_.size() < max_receives_in_flight && start_receive()) {
     }
-    return receives_.test([&](Bytes message) { take_apart(std::move(message)); }) || has_moved;
+    has_moved |= receives_.test([&](Bytes message) { take_apart(std::move(message)); });
+    if (has_moved) num_short_sleeps_ = 0;
+    return has_moved;
   }
 
  private:
@@ -193,6 +204,7 @@ class MpiPort final : public Port {
   InFlight sends_;
   InFlight receives_;
   std::deque<Queued> queue_;  // in order; sent when fewer are in flight
+  int num_short_sleeps_ = 0;  // since something moved
   bool is_clean_ = false;
 };
 
