@@ -23,20 +23,9 @@
 #include <weir/algorithms/shortest_paths.hpp>
 #include <weir/algorithms/triangle_count.hpp>
 #include <weir/tests/algorithms/matrix.hpp>
+#include <weir/tests/reference/reference_data.hpp>
 
 namespace weir::test {
-
-/// Skips, visibly, where there is no shared data.
-class ReferenceData : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto folder = reference::data_folder();
-    if (!folder) GTEST_SKIP() << "no shared test data: set WEIR_TEST_DATA";
-    graphs_ = *folder / "graphs";
-  }
-
-  std::filesystem::path graphs_;
-};
 
 /// One graph and what its reference results were computed with.
 struct ReferenceGraph {

@@ -24,7 +24,7 @@ struct InProcess {
   bool is_judge() const { return true; }
 };
 
-class ReferenceGraphs : public ReferenceData {};
+class ReferenceGraphs : public reference::ReferenceData {};
 
 TEST_F(ReferenceGraphs, OfGraphalyticsAreMet) {  // D45
   const auto graphs = graphalytics_graphs(graphs_ / "graphalytics");

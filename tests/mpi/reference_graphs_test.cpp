@@ -46,7 +46,7 @@ class World {
   std::vector<std::unique_ptr<Context>> contexts_;  // [threads - 1]
 };
 
-class MpiReferenceGraphs : public ReferenceData {};
+class MpiReferenceGraphs : public reference::ReferenceData {};
 
 TEST_F(MpiReferenceGraphs, OfGraphalyticsAreMet) {
   const World world;
