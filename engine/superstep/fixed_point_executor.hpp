@@ -253,7 +253,8 @@ class FixedPointExecutor {
       if (!is_start) return worker.buckets.add(current_, current_, row);  // for a later round
       std::this_thread::yield();
     }
-    const Message message = pushed_.take_concurrently(row);
+    // A start computes without a message, as in superstep 0; one that came early stays for later.
+    const Message message = is_start ? P::Combiner::identity() : pushed_.take_concurrently(row);
     const bool has_message = !pushed_.is_identity(message);
     if (has_message || is_start) {
       guarded(vertices().id(row), [&] {
