@@ -193,10 +193,12 @@ std::string EdgeListReader::read_name(const Lines& lines, std::string_view token
 PlainLine EdgeListReader::plain_line() const {
   PlainLine line{.separator = style_.separator == Separator::comma ? ',' : ' ',
                  .largest = std::numeric_limits<VertexId>::max(),
-                 .is_weighted = files_.options.weighted};
+                 .is_weighted = files_.options.weighted,
+                 .non_negative = files_.options.non_negative};
   if (files_.options.num_vertices)
     line.largest = static_cast<VertexId>(*files_.options.num_vertices) - 1;
   if (style_.vertices == Vertices::up_to_largest) line.largest = largest_of_format;
+  if (!files_.options.unlisted_vertex.empty()) line.largest = -1;  // every id is to be looked at
   return line;
 }
 

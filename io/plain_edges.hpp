@@ -17,9 +17,10 @@ namespace weir::io {
 
 /// What a plain line may hold.
 struct PlainLine {
-  char separator = ' ';      ///< Between columns, one of them; a tab serves as a blank.
-  VertexId largest = 0;      ///< Ids are 0 to this.
-  bool is_weighted = false;  ///< A third column is a must, and its value is taken.
+  char separator = ' ';       ///< Between columns, one of them; a tab serves as a blank.
+  VertexId largest = 0;       ///< Ids are 0 to this.
+  bool is_weighted = false;   ///< A third column is a must, and its value is taken.
+  bool non_negative = false;  ///< No value is below 0.
 };
 
 /// Text that was taken: up to where, and how many lines.
@@ -109,6 +110,7 @@ PlainText read_plain_edges(const char* begin, const char* stop, const char* end,
           const auto [number_end, error] = std::from_chars(at, end, weight);
           if (error != std::errc{} || number_end == end || !std::isfinite(weight)) break;
           at = number_end;
+          if (line.non_negative && weight < 0) break;
         }
       } else {
         const char* const column = at;

@@ -85,6 +85,8 @@ void GraphBuilder<E>::merge_repeats() {
 template <class E>
 std::vector<VertexRecord> GraphBuilder<E>::count_end_points() {
   const auto num_workers = static_cast<std::size_t>(context_.num_threads());
+  vertices_.normalise();  // the parts of an input may all list the same ids
+  loop_ends_.normalise();
   IdRange range = edges_.range();
   range.see(vertices_.range());
   range.see(loop_ends_.range());

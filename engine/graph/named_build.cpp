@@ -221,6 +221,15 @@ void NamedGraphBuilder<E>::add_edges(std::span<const NamedEdge<E>> edges) {
 
 template <class E>
 Graph<E> NamedGraphBuilder<E>::finish() {
+  try {
+    return build();
+  } catch (...) {
+    context_->rethrow_for_all();
+  }
+}
+
+template <class E>
+Graph<E> NamedGraphBuilder<E>::build() {
   const detail::NumberedNames numbered =
       detail::number_names(*context_, table_, has_vertex_list_, options_.unknown_vertices);
   table_ = {};

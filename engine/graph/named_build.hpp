@@ -88,6 +88,7 @@ class NamedGraphBuilder {
   Graph<E> finish();
 
  private:
+  Graph<E> build();
   struct NumberedEdge {
     std::uint32_t source;
     std::uint32_t target;

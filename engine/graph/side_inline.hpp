@@ -21,10 +21,8 @@ namespace weir {
 
 template <class E>
 void Side<E>::make_transpose(Context& context) {
-  if (has_transpose_) return;
-  has_transpose_ = true;
   const bool has_ghosts = slots.size() > slots.of_rows.size();
-  if (is_symmetric && !has_ghosts) return;
+  if (has_transpose_ || (is_symmetric && !has_ghosts)) return;
   const auto is_listed = [&](Slot slot) {
     return !is_symmetric || slots.rows[slot] == Slots::no_row;
   };
@@ -51,14 +49,17 @@ void Side<E>::make_transpose(Context& context) {
   };
   for_each_arc([&](Row, std::uint64_t i) { advance(neighbours[i] + std::size_t{1}); });
   std::partial_sum(next.begin(), next.end(), next.begin());
-  transpose.offsets = next;
-  transpose.rows.resize(next.back());
-  transpose.values.resize(next.back());
+  Transpose<E> made;
+  made.offsets = next;
+  made.rows.resize(next.back());
+  made.values.resize(next.back());
   for_each_arc([&](Row row, std::uint64_t i) {
     const std::uint64_t at = advance(neighbours[i]);
-    transpose.rows[at] = row;
-    transpose.values.set(at, values[i]);
+    made.rows[at] = row;
+    made.values.set(at, values[i]);
   });
+  transpose = std::move(made);
+  has_transpose_ = true;
 }
 
 namespace detail {

@@ -3,7 +3,9 @@
 // together, and cut the ids into shards by weight.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -35,6 +37,21 @@ class IdRuns {
   }
   void add(std::span<const VertexId> ids) {
     for (const VertexId id : ids) add(id);
+  }
+
+  /// Sorts the runs and joins those that overlap: each id is then there once.
+  void normalise() {
+    std::sort(runs_.begin(), runs_.end(),
+              [](const Run& a, const Run& b) { return a.first < b.first; });
+    std::size_t kept = 0;
+    for (const Run& run : runs_) {
+      if (kept > 0 && run.first <= runs_[kept - 1].last) {
+        runs_[kept - 1].last = std::max(runs_[kept - 1].last, run.last);
+      } else {
+        runs_[kept++] = run;
+      }
+    }
+    runs_.resize(kept);
   }
 
   const std::vector<Run>& runs() const { return runs_; }

@@ -25,11 +25,11 @@ SharedPlaces::SharedPlaces(const Block& block) {
   for (const Entry& entry : entries) {
     if (slots_.empty() || slots_.back() != entry.slot) {
       slots_.push_back(entry.slot);
-      offsets_.push_back(static_cast<std::uint32_t>(places_.size()));
+      offsets_.push_back(places_.size());
     }
     places_.push_back(entry.place);
   }
-  offsets_.push_back(static_cast<std::uint32_t>(places_.size()));
+  offsets_.push_back(places_.size());
 }
 
 std::span<const SharedPlace> SharedPlaces::of(Slot slot) const {

@@ -463,7 +463,9 @@ class CpuExecutor {
   template <std::size_t K>
   void push(const std::vector<Slot>& slots, std::uint64_t work) {
     using P = Phase<K>;
-    constexpr bool marks_each = WakesOnAnyMessageProgram<P> || !Pushed::is_concurrent;
+    // Another phase than the one that scattered may wake on any message.
+    constexpr bool marks_each = WakesOnAnyMessageProgram<First> ||
+                                (WakesOnAnyMessageProgram<Rest> || ...) || !Pushed::is_concurrent;
     const auto messages = scattered_messages<K>();
     const P& program = std::get<K>(programs_);
     const Side<E>& side = *std::get<K>(channels_).side;

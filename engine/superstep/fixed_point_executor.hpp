@@ -97,6 +97,7 @@ class FixedPointExecutor {
       : graph_(graph),
         context_(graph.context()),
         program_(std::get<0>(program)),
+        options_(options),
         side_(graph.side_for(along_edges_of<P>())) {
     view_.vertices = graph_.vertices().get();
     view_.num_vertices = graph_.num_vertices();
@@ -136,7 +137,7 @@ class FixedPointExecutor {
     }
     take_in_ghosts();
     std::vector<Row> rows;
-    for (;;) {
+    while (!options_.cancel.is_cancelled()) {  // what is left is told at the barrier
       rows.clear();
       for (Worker& worker : workers_) worker.buckets.take(current_, rows);
       if (rows.empty()) break;
@@ -336,6 +337,7 @@ class FixedPointExecutor {
   G& graph_;
   Context& context_;
   const P& program_;
+  const RunOptions& options_;
   Side<E>& side_;
   PublishedBuffer<PublishedOf<P>> read_;   // by slot: what ghosts published
   PublishedBuffer<PublishedOf<P>> write_;  // by slot: what own vertices published

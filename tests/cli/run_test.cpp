@@ -21,6 +21,12 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
+std::string repeated(const std::string& line, int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += line;
+  return text;
+}
+
 // D99
 TEST_F(RunTest, WritesEveryVertexAscending) {
   write("g.txt", square);
@@ -203,6 +209,12 @@ TEST_F(RunTest, VertexListAndUnknownVertices) {
                   "the vertex list\n"))
       << refused.err;
   EXPECT_EQ(weir("run wcc x --output - --unknown add").out, "1 1\n2 1\n3 1\n8 8\n");
+  write("long.v", "1\n2\n8\n");
+  write("long.e", "1 2\n1 3\n" + repeated("1 2\n", 40));  // so long that lines go the fast way
+  const auto of_many = weir("run wcc long --output r.txt");
+  EXPECT_EQ(of_many.code, 3);
+  EXPECT_TRUE(has(of_many.err, "weir: long.e:2: found an edge at vertex 3; expected"))
+      << of_many.err;
   EXPECT_EQ(weir("run wcc x --output - --unknown drop").out, "1 1\n2 1\n8 8\n");
   write("y.v", "ann\nbob\nzoe\n");
   write("y.e", "ann bob\nann eve\n");
@@ -239,6 +251,12 @@ TEST_F(RunTest, NegativeWeightsAreToldByLine) {
   }
   EXPECT_EQ(weir("run wcc g.txt --weighted").code, 0);
   EXPECT_EQ(weir("run sssp g.txt --source 1").code, 0);
+  // So long that lines go the fast way; a dropped edge has to have a right weight too.
+  write("long.txt", "1 2 3\n3 3 -2\n" + repeated("1 2 3\n", 40));
+  const auto of_many = weir("run sssp long.txt --weighted --source 1 --loops drop");
+  EXPECT_EQ(of_many.code, 3);
+  EXPECT_TRUE(has(of_many.err, "weir: long.txt:2: found \"-2\"; expected a weight of 0 or more"))
+      << of_many.err;
 }
 
 TEST_F(RunTest, DeclaredVertices) {
