@@ -31,7 +31,9 @@ void ConnectedComponentsProgram::compute(const Block& block, Boundary<Message>& 
 }
 
 void ConnectedComponentsProgram::unite_neighbours(const Block& block) {
-  sets_ = DisjointSets(block.num_slots());
+  sets_.resize(block.num_slots());
+  block.for_each_run(block.num_slots(), slots_of_run,
+                     [&](std::size_t first, std::size_t last) { sets_.separate(first, last); });
   block.for_each_run([&](Row first, Row last) {
     for (Row row = first; row < last; ++row) {
       const auto neighbours = block.neighbours(row);
@@ -73,8 +75,11 @@ Slot ConnectedComponentsProgram::find_largest(const Block& block) const {
 
 void ConnectedComponentsProgram::name_sets(const Block& block) {
   names_.resize(block.num_slots());
-  told_.resize(block.num_slots());
-  for (Slot slot = 0; slot < block.num_slots(); ++slot) names_[slot] = block.id(slot);
+  if (block.has_ghosts()) told_.resize(block.num_slots());
+  block.for_each_run(block.num_slots(), slots_of_run, [&](std::size_t first, std::size_t last) {
+    for (std::size_t slot = first; slot < last; ++slot)
+      names_[slot] = block.id(static_cast<Slot>(slot));
+  });
   block.for_each_run(block.num_slots(), slots_of_run, [&](std::size_t first, std::size_t last) {
     for (std::size_t slot = first; slot < last; ++slot) {
       const VertexId id = block.id(static_cast<Slot>(slot));

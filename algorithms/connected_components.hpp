@@ -38,8 +38,8 @@ class ConnectedComponentsProgram {
   void tell(Boundary<Message>& boundary);
 
   DisjointSets sets_;
-  std::vector<VertexId> names_;               // by slot; meaningful at roots
-  std::vector<VertexId> told_;                // by slot: the name the other holders know
+  PlainVector<VertexId> names_;               // by slot; meaningful at roots
+  LargeVector<VertexId> told_;                // by slot: the name the other holders know
   std::unordered_map<VertexId, Slot> heard_;  // a slot of the set that heard a name
 };
 

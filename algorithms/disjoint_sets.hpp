@@ -5,8 +5,8 @@
 #include <atomic>
 #include <cstddef>
 #include <numeric>
-#include <vector>
 
+#include <weir/engine/graph/pages.hpp>
 #include <weir/engine/model/ids.hpp>
 
 namespace weir {
@@ -17,9 +17,12 @@ namespace weir {
 /// ([Sutton18]). Which sets there are in the end does not depend on who came first.
 class DisjointSets {
  public:
-  DisjointSets() = default;
-  explicit DisjointSets(Slot size) : parents_(size) {
-    std::iota(parents_.begin(), parents_.end(), Slot{0});
+  /// Of slots [0, size), all of which `separate` has to make sets of their own.
+  void resize(Slot size) { parents_.resize(size); }
+  /// Makes each slot of [first, last) a set of its own.
+  void separate(std::size_t first, std::size_t last) {
+    std::iota(parents_.begin() + static_cast<std::ptrdiff_t>(first),
+              parents_.begin() + static_cast<std::ptrdiff_t>(last), static_cast<Slot>(first));
   }
 
   Slot root(Slot slot) const {
@@ -59,7 +62,7 @@ class DisjointSets {
         .compare_exchange_strong(root, under, std::memory_order_relaxed);
   }
 
-  std::vector<Slot> parents_;
+  PlainVector<Slot> parents_;
 };
 
 }  // namespace weir

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -37,9 +37,30 @@ class Pages {
   std::size_t num_bytes_ = 0;
 };
 
-/// An allocator that leaves numbers as the memory is, where a vector would set them to zero.
+/// Memory of an array; what is large lies in large pages where the system has them, since arrays
+/// that are read at random otherwise cost a walk through the page table per read. Throws
+/// std::bad_alloc.
+void* allocate_array(std::size_t num_bytes);
+void free_array(void* begin, std::size_t num_bytes);
+
+/// The allocator of arrays as long as a rank's part of the graph.
 template <class T>
-struct Uninitialized : std::allocator<T> {
+struct LargePages {
+  using value_type = T;
+  LargePages() = default;
+  template <class U>
+  LargePages(const LargePages<U>&) noexcept {}
+
+  T* allocate(std::size_t count) { return static_cast<T*>(allocate_array(count * sizeof(T))); }
+  void deallocate(T* begin, std::size_t count) noexcept { free_array(begin, count * sizeof(T)); }
+  friend bool operator==(const LargePages&, const LargePages&) { return true; }
+};
+template <class T>
+using LargeVector = std::vector<T, LargePages<T>>;
+
+/// The same, but numbers are as the memory is, where a vector would set them to zero.
+template <class T>
+struct Uninitialized : LargePages<T> {
   template <class U>
   struct rebind {
     using other = Uninitialized<U>;

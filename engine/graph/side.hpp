@@ -47,12 +47,13 @@ struct GhostLink {
 struct Slots {
   static constexpr Row no_row = 0xffffffff;
 
-  std::vector<VertexId> ids;     ///< Vertex of each slot.
-  std::vector<Row> rows;         ///< Own row of each slot, `no_row` for a ghost.
-  std::vector<Slot> of_rows;     ///< Slot of each own row.
+  LargeVector<VertexId> ids;     ///< Vertex of each slot.
+  LargeVector<Row> rows;         ///< Own row of each slot, `no_row` for a ghost.
+  LargeVector<Slot> of_rows;     ///< Slot of each own row.
   std::vector<GhostLink> links;  ///< Ascending by peer; only peers with something to say.
 
   std::size_t size() const { return ids.size(); }
+  bool has_ghosts() const { return ids.size() > of_rows.size(); }
 };
 
 /// Finds owners and heat of the neighbours and lays the slots out. Collective.
@@ -63,8 +64,8 @@ Slots make_slots(Context& context, const ShardMap& shards, const Vertices& verti
 /// The adjacency seen from the slots: which rows read a slot.
 template <class E>
 struct Transpose {
-  std::vector<std::uint64_t> offsets;  ///< num_slots + 1
-  std::vector<Row> rows;
+  LargeVector<std::uint64_t> offsets;  ///< num_slots + 1
+  LargeVector<Row> rows;
   ArcValues<E> values;
 };
 
@@ -76,8 +77,8 @@ struct Side {
   /// Every arc lies in the lists of both its ends: an undirected graph, or in- and out-lists
   /// together. Then the list of an own vertex names its readers too.
   bool is_symmetric = false;
-  std::vector<std::uint64_t> offsets;  ///< num_rows + 1
-  std::vector<std::uint64_t>
+  LargeVector<std::uint64_t> offsets;  ///< num_rows + 1
+  LargeVector<std::uint64_t>
       splits;  ///< num_rows; where the out-list begins when both are here; else empty
   PlainVector<Slot> neighbours;
   ArcValues<E> values;
@@ -93,11 +94,15 @@ struct Side {
 
   /// Makes `for_each_reader` and `num_readers` possible.
   void make_transpose(Context& context);
-  /// Calls f(row, value of the arc) for every own row that reads the slot, in no order.
+  /// Calls f(row, value of the arc) for every own row that reads the slot, in no order. `source`:
+  /// own row of the slot or no_row, where it is known already.
   template <class F>
   void for_each_reader(Slot slot, const F& f) const {
-    if (is_symmetric && slots.rows[slot] != Slots::no_row) {
-      const Row source = slots.rows[slot];
+    for_each_reader(slot, slots.rows[slot], f);
+  }
+  template <class F>
+  void for_each_reader(Slot slot, Row source, const F& f) const {
+    if (is_symmetric && source != Slots::no_row) {
       for (std::uint64_t i = first(source); i < last(source); ++i) {
         const Row reader = slots.rows[neighbours[i]];
         if (reader != Slots::no_row) f(reader, values[i]);
@@ -108,10 +113,25 @@ struct Side {
          ++i)
       f(transpose.rows[i], transpose.values[i]);
   }
+  /// The same with the reader's slot.
+  template <class F>
+  void for_each_reading_slot(Slot slot, Row source, const F& f) const {
+    if (is_symmetric && source != Slots::no_row) {
+      const bool has_ghosts = slots.has_ghosts();
+      for (std::uint64_t i = first(source); i < last(source); ++i) {
+        const Slot reader = neighbours[i];
+        if (!has_ghosts || slots.rows[reader] != Slots::no_row) f(reader, values[i]);
+      }
+      return;
+    }
+    for (std::uint64_t i = transpose.offsets[slot]; i < transpose.offsets[slot + std::size_t{1}];
+         ++i)
+      f(slots.of_rows[transpose.rows[i]], transpose.values[i]);
+  }
   /// Arcs that `for_each_reader` looks at.
-  std::uint64_t num_readers(Slot slot) const {
-    if (is_symmetric && slots.rows[slot] != Slots::no_row)
-      return last(slots.rows[slot]) - first(slots.rows[slot]);
+  std::uint64_t num_readers(Slot slot) const { return num_readers(slot, slots.rows[slot]); }
+  std::uint64_t num_readers(Slot slot, Row source) const {
+    if (is_symmetric && source != Slots::no_row) return last(source) - first(source);
     return transpose.offsets[slot + std::size_t{1}] - transpose.offsets[slot];
   }
 

@@ -21,8 +21,7 @@ namespace weir {
 
 template <class E>
 void Side<E>::make_transpose(Context& context) {
-  const bool has_ghosts = slots.size() > slots.of_rows.size();
-  if (has_transpose_ || (is_symmetric && !has_ghosts)) return;
+  if (has_transpose_ || (is_symmetric && !slots.has_ghosts())) return;
   const auto is_listed = [&](Slot slot) {
     return !is_symmetric || slots.rows[slot] == Slots::no_row;
   };
@@ -43,7 +42,7 @@ void Side<E>::make_transpose(Context& context) {
       }
     });
   };
-  std::vector<std::uint64_t> next(slots.size() + 1, 0);
+  LargeVector<std::uint64_t> next(slots.size() + 1, 0);
   const auto advance = [&](std::size_t slot) {
     return std::atomic_ref(next[slot]).fetch_add(1, std::memory_order_relaxed);
   };

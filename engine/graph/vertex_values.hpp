@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include <weir/engine/graph/pages.hpp>
 #include <weir/engine/graph/vertex_names.hpp>
 #include <weir/engine/graph/vertices.hpp>
 #include <weir/engine/model/check.hpp>
@@ -69,7 +70,7 @@ template <class V>
 class VertexValues {
  public:
   VertexValues(Context& context, std::shared_ptr<const Vertices> vertices,
-               std::shared_ptr<const VertexNames> names, std::vector<detail::Cell<V>> cells)
+               std::shared_ptr<const VertexNames> names, LargeVector<detail::Cell<V>> cells)
       : context_(&context),
         vertices_(std::move(vertices)),
         names_(std::move(names)),
@@ -125,7 +126,7 @@ class VertexValues {
   template <class F>
   auto transform(F&& f) const {
     using U = std::remove_cvref_t<decltype(f(std::declval<const V&>()))>;
-    std::vector<detail::Cell<U>> cells(cells_.size());
+    LargeVector<detail::Cell<U>> cells(cells_.size());
     for (std::size_t row = 0; row < cells.size(); ++row) cells[row].value = f(cells_[row].value);
     return VertexValues<U>(*context_, vertices_, names_, std::move(cells));
   }
@@ -134,7 +135,7 @@ class VertexValues {
   Context* context_;
   std::shared_ptr<const Vertices> vertices_;
   std::shared_ptr<const VertexNames> names_;
-  std::vector<detail::Cell<V>> cells_;  // by row
+  LargeVector<detail::Cell<V>> cells_;  // by row
 };
 
 }  // namespace weir

@@ -8,6 +8,7 @@
 
 #include <weir/engine/graph/id_map.hpp>
 #include <weir/engine/graph/id_range.hpp>
+#include <weir/engine/graph/pages.hpp>
 #include <weir/engine/graph/shard_map.hpp>
 #include <weir/engine/model/ids.hpp>
 
@@ -41,7 +42,7 @@ class IdIndex {
 
   Way way_ = Way::offset;
   IdRange range_;
-  std::vector<std::uint32_t> table_;
+  LargeVector<std::uint32_t> table_;
   IdMap<std::uint32_t> hash_{absent};
 };
 
@@ -72,8 +73,8 @@ class ArcCounts {
 
  private:
   bool is_narrow_ = true;
-  std::vector<std::uint32_t> narrow_;
-  std::vector<std::uint64_t> wide_;
+  LargeVector<std::uint32_t> narrow_;
+  LargeVector<std::uint64_t> wide_;
 };
 
 /// The vertices one rank owns. Rows ascend by shard and lie in heat order inside a shard: degree at
@@ -104,12 +105,12 @@ class Vertices {
  private:
   ShardRange shards_;
   std::vector<Row> shard_rows_{0};
-  std::vector<VertexId> ids_;
+  LargeVector<VertexId> ids_;
   ArcCounts in_degrees_;
   ArcCounts out_degrees_;
   std::vector<std::uint64_t> heats_;  // empty while they are the sums of the degrees
   IdIndex index_;
-  std::vector<Row> rows_by_id_;
+  LargeVector<Row> rows_by_id_;
 };
 
 }  // namespace weir

@@ -28,6 +28,7 @@
 #include <weir/engine/superstep/pushed.hpp>
 #include <weir/engine/superstep/sends.hpp>
 #include <weir/engine/superstep/shard_work.hpp>
+#include <weir/engine/superstep/sparse_inbox.hpp>
 
 namespace weir {
 
@@ -104,13 +105,16 @@ class CpuExecutor {
     choose_rows(step, decision.wakes_all);
     with_phase(phase_, [&](auto k) {
       const bool visits_all = !frontier_.is_sparse() && !StickyProgram<Phase<k>>;
-      std::get<k>(channels_).write.begin(context_, visits_all);
+      std::get<k>(channels_).write.begin(context_, visits_all, may_run_small && is_small());
     });
   }
 
   /// Folds, computes and publishes for every active vertex.
   void run() {
     with_phase(phase_, [&](auto current) {
+      if constexpr (may_run_small) {
+        if (small_.is_open()) return run_small<current>();
+      }
       if (!read_phase_) return run_phase<num_phases, current>();
       with_phase(*read_phase_, [&](auto sender) { run_phase<sender, current>(); });
     });
@@ -130,7 +134,7 @@ class CpuExecutor {
 
   /// Own vertices that have not voted to halt.
   std::uint64_t num_unhalted() const {
-    return static_cast<std::uint64_t>(std::count(halted_.begin(), halted_.end(), 0));
+    return static_cast<std::uint64_t>(std::count(halted_.begin(), halted_.end(), Mark::unset));
   }
   /// Before superstep 0. Collective.
   std::uint64_t num_unhalted_of_all() const {
@@ -194,12 +198,12 @@ class CpuExecutor {
     mutations_ = {};
     const std::shared_ptr<const Vertices> old = graph_.vertices();
     const AppliedChange applied = graph_.apply(std::move(change));
-    std::vector<detail::Cell<Value>> values = std::move(values_);
-    std::vector<std::uint8_t> halted = std::move(halted_);
+    LargeVector<detail::Cell<Value>> values = std::move(values_);
+    LargeVector<Mark> halted = std::move(halted_);
     Delivered delivered = std::move(*delivered_);
     bind();
     values_.assign(vertices().size(), {});
-    halted_.assign(vertices().size(), 0);
+    halted_.assign(vertices().size(), Mark::unset);
     delivered_.emplace(vertices().size());
     if constexpr (is_combining) {
       for (auto& inbox : *delivered_) inbox.messages.assign(1, {First::Combiner::identity()});
@@ -243,7 +247,8 @@ class CpuExecutor {
   std::size_t phase() const { return phase_; }
 
  private:
-  using Pushed = PushedMessages<typename detail::CombinerOf<First>::type>;
+  using Combiner = typename detail::CombinerOf<First>::type;
+  using Pushed = PushedMessages<Combiner>;
   template <std::size_t K>
   using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
 
@@ -261,6 +266,12 @@ class CpuExecutor {
     PublishedBuffer<PublishedOf<P>> read;
     PublishedBuffer<PublishedOf<P>> write;
   };
+
+  /// Whether supersteps that few vertices take part in may take the short way: `visit_small`.
+  static constexpr bool may_run_small = combines_at_sender && !MutatingProgram<First> &&
+                                        !StickyProgram<First> && !(StickyProgram<Rest> || ...) &&
+                                        !WakesOnAnyMessageProgram<First> &&
+                                        !(WakesOnAnyMessageProgram<Rest> || ...);
 
   const Vertices& vertices() const { return *graph_.vertices(); }
 
@@ -314,17 +325,17 @@ class CpuExecutor {
     is_fresh_.clear();
   }
 
-  VertexInfo info(Row row) const {
+  [[gnu::always_inline]] VertexInfo info(Row row) const {
     return {vertices().id(row), vertices().out_degree(row), vertices().in_degree(row),
             graph_.num_vertices()};
   }
 
   void initialise(const VertexValues<Value>* initial) {
     values_.assign(vertices().size(), {});
-    halted_.assign(vertices().size(), StartingProgram<First> ? 1 : 0);
+    halted_.assign(vertices().size(), StartingProgram<First> ? Mark::set : Mark::unset);
     if constexpr (StartingProgram<First>) {
       for (const VertexId id : std::get<0>(programs_).starts()) {
-        if (const auto row = vertices().find(id)) halted_[*row] = 0;
+        if (const auto row = vertices().find(id)) halted_[*row] = Mark::unset;
       }
     }
     for_each_own_shard([&](ShardIndex shard) {
@@ -344,7 +355,7 @@ class CpuExecutor {
 
   void choose_rows(Superstep step, bool wakes_all) {
     frontier_.begin();
-    if (wakes_all) std::fill(halted_.begin(), halted_.end(), std::uint8_t{0});
+    if (wakes_all) std::fill(halted_.begin(), halted_.end(), Mark::unset);
     if (wakes_all || delivered_) return visit_all();
     if (step == 0) {
       if constexpr (StartingProgram<First>) {
@@ -364,10 +375,20 @@ class CpuExecutor {
     });
   }
 
+  /// Whether the superstep runs on the calling thread and keeps lists.
+  bool is_small() const {
+    return context_.size() == 1 && frontier_.is_listed() && frontier_.is_serial();
+  }
+
   void visit_all() {
     std::uint64_t work = vertices().size();
-    if (read_phase_)
-      with_phase(*read_phase_, [&](auto k) { work += std::get<k>(channels_).side->num_arcs(); });
+    if (read_phase_) {
+      with_phase(*read_phase_, [&](auto k) {
+        auto& [side, read, write] = std::get<k>(channels_);
+        read.spread(side->slots);
+        work += side->num_arcs();
+      });
+    }
     frontier_.visit_all(work);
   }
 
@@ -383,7 +404,7 @@ class CpuExecutor {
     if (unhalted_.size() != num_unhalted_) {
       unhalted_.clear();
       for (std::size_t row = 0; row < halted_.size(); ++row) {
-        if (!halted_[row]) unhalted_.push_back(static_cast<Row>(row));
+        if (halted_[row] == Mark::unset) unhalted_.push_back(static_cast<Row>(row));
       }
     }
     return unhalted_;
@@ -400,8 +421,11 @@ class CpuExecutor {
              frontier_.is_sparse_better(work, side.num_arcs());
     };
     std::uint64_t work = num_unhalted_ + sent_.rows().size();
+    if constexpr (may_run_small) {
+      if (visit_small<K>(work, is_worth_while)) return;
+    }
     if (options_.direction == Direction::pull) return visit_all();
-    if (!is_worth_while(work + channel.read.num_present())) return visit_all();
+    if (!is_worth_while(work + num_arcs_out_)) return visit_all();  // all but ghosts
     const std::vector<Slot>& slots = channel.read.listed();
     if (!slots.empty()) channel.side->make_transpose(context_);
     work += cut_by_readers(side, slots);
@@ -412,6 +436,55 @@ class CpuExecutor {
       visit_readers(side, slots, work);
     }
     finish_frontier(work);
+  }
+
+  /// The short way, for a superstep of few vertices after another such: messages go from the list
+  /// of published values straight to a small inbox, and no array that is as long as the graph is
+  /// touched but for lists and values. False, with the values in their slots, where it does not
+  /// pay.
+  template <std::size_t K, class IsWorthWhile>
+  bool visit_small(std::uint64_t work, const IsWorthWhile& is_worth_while) {
+    auto& channel = std::get<K>(channels_);
+    if (!channel.read.is_apart()) return false;
+    Side<E>& side = *channel.side;
+    const auto& entries = channel.read.entries();
+    if (!entries.empty()) side.make_transpose(context_);
+    const auto slot_of = [&](const auto& entry) {  // not looked up where the row is enough
+      return side.is_symmetric ? entry.slot : entry.slot_in(side.slots);
+    };
+    for (const auto& entry : entries) work += side.num_readers(slot_of(entry), entry.row);
+    if (options_.direction == Direction::pull || work >= Frontier::serial_work ||
+        !is_worth_while(work)) {
+      channel.read.spread(side.slots);
+      return false;
+    }
+    const auto& program = std::get<K>(programs_);
+    const auto messages = scattered_messages<K>();
+    const auto is_wanted = [&](Row row) {
+      if constexpr (WantingProgram<Phase<K>>) return program.wants(values_[row].value);
+      return true;
+    };
+    small_.begin();
+    for (const auto& entry : entries) {
+      const VertexId source =
+          entry.row != Slots::no_row ? vertices().id(entry.row) : side.slots.ids[entry.slot];
+      side.for_each_reader(slot_of(entry), entry.row, [&](Row row, const E& value) {
+        try {
+          if (!is_wanted(row)) return;
+          small_.add(row, messages.along({source, vertices().id(row), value}, entry.value.value));
+        } catch (...) {
+          note_failure(summary_.failure, row);
+        }
+      });
+    }
+    for (const Row row : unhalted_rows()) small_.add(row, Combiner::identity());
+    for (const Row row : sent_.rows()) {
+      small_.add(row, Combiner::identity());
+      if (!is_wanted(row)) continue;
+      for (const auto& message : sent_.of(row)) small_.add(row, message.value);
+    }
+    small_.sort();
+    return true;
   }
 
   /// Cuts a list of slots into pieces of about as many readers each; returns how many there are.
@@ -466,6 +539,7 @@ class CpuExecutor {
     // Another phase than the one that scattered may wake on any message.
     constexpr bool marks_each = WakesOnAnyMessageProgram<First> ||
                                 (WakesOnAnyMessageProgram<Rest> || ...) || !Pushed::is_concurrent;
+    constexpr bool first_decides = FirstDecidesProgram<P> && !marks_each;
     const auto messages = scattered_messages<K>();
     const P& program = std::get<K>(programs_);
     const Side<E>& side = *std::get<K>(channels_).side;
@@ -474,6 +548,9 @@ class CpuExecutor {
     const auto gather = [&](Slot slot, std::vector<Row>& visited) {
       side.for_each_reader(slot, [&](Row row, const E& value) {
         try {
+          if constexpr (first_decides) {
+            if (frontier_.is_marked(row)) return;
+          }
           if constexpr (WantingProgram<P>) {
             if (!program.wants(values_[row].value)) return;
           }
@@ -481,6 +558,10 @@ class CpuExecutor {
           if constexpr (marks_each) {
             pushed_.add(row, message);
             if (frontier_.mark(row)) visited.push_back(row);
+          } else if constexpr (first_decides) {
+            if (!frontier_.mark_unordered(row)) return;
+            pushed_.put_concurrently(row, message);
+            visited.push_back(row);
           } else {
             if (pushed_.add_concurrently(row, message) && frontier_.mark(row))
               visited.push_back(row);
@@ -510,7 +591,7 @@ class CpuExecutor {
     // Most rows find a fresh value among the first they read.
     for_each_own_shard([&](ShardIndex shard) {
       for (Row row = vertices().first_row(shard); row < vertices().first_row(shard + 1); ++row) {
-        bool is_visited = !halted_[row];
+        bool is_visited = halted_[row] == Mark::unset;
         for (std::uint64_t i = side.first(row); i < side.last(row) && !is_visited; ++i)
           is_visited = is_fresh_[side.neighbours[i]] != 0;
         if (is_visited) frontier_.mark(row);
@@ -599,34 +680,149 @@ class CpuExecutor {
   /// was.
   template <std::size_t S, std::size_t C>
   void run_phase() {
+    touched_ = frontier_.visited_shards();
     frontier_.for_each_shard(
         context_, [&](std::size_t s, const auto& rows) { compute_rows<S, C>(work_[s], rows); });
     pushed_.end();
   }
 
+  /// Computes the rows of a small inbox, in one go where shards need not be told apart.
+  template <std::size_t C>
+  void run_small() {
+    const auto letters = small_.letters();
+    const ShardIndex first_shard = vertices().shards().begin;
+    std::size_t shard = 0;
+    for (std::size_t begin = 0, end; begin < letters.size(); begin = end) {
+      if constexpr (Tags::size == 0) {
+        end = letters.size();
+      } else {
+        const auto end_row = [&] {
+          return vertices().first_row(first_shard + static_cast<ShardIndex>(shard) + 1);
+        };
+        while (end_row() <= letters[begin].row) ++shard;
+        for (end = begin; end < letters.size() && letters[end].row < end_row();) ++end;
+      }
+      auto letter = letters.begin() + static_cast<std::ptrdiff_t>(begin);
+      const auto rows = [&](const auto& f) {
+        for (std::size_t i = begin; i < end; ++i, ++letter) f(letter->row);
+      };
+      compute_each<C>(work_[shard], rows, [&](Row, const auto& compute) {
+        const bool any = !is_identity(letter->message.value);
+        compute(Inbox<Message>(letter->message.value, !any), any);
+      });
+      touched_.push_back(shard);
+    }
+    small_.end();
+  }
+
+  /// Where the rows of one shard are computed: copies of what they share, so that it stays in
+  /// registers across what a row stores.
+  template <std::size_t C>
+  struct Desk {
+    using Buffer = PublishedBuffer<PublishedOf<Phase<C>>>;
+
+    explicit Desk(CpuExecutor& executor, Work& of_shard)
+        : work(of_shard),
+          view(executor.view_),
+          program(std::get<C>(executor.programs_)),
+          values(executor.values_.data()),
+          halted(executor.halted_.data()),
+          slots(std::get<C>(executor.channels_).side->slots.of_rows.data()),
+          offsets(std::get<C>(executor.channels_).side->offsets.data()),
+          buffer(std::get<C>(executor.channels_).write),
+          out(buffer.writer()),
+          is_listed(executor.frontier_.is_listed()),
+          is_apart(buffer.is_apart()),
+          names_readers(std::get<C>(executor.channels_).side->is_symmetric),
+          is_directed(executor.graph_.is_directed()) {}
+    ~Desk() {
+      work.num_computed += num_computed;
+      work.num_messages += num_messages;
+      work.num_unhalted += num_unhalted;
+      work.num_scattered += num_scattered;
+    }
+    Desk(const Desk&) = delete;
+    Desk& operator=(const Desk&) = delete;
+
+    Work& work;
+    const StepView<First, E> view;
+    const Phase<C>& program;
+    detail::Cell<Value>* const values;
+    Mark* const halted;
+    const Slot* const slots;
+    const std::uint64_t* const offsets;
+    Buffer& buffer;
+    const typename Buffer::Writer out;
+    const bool is_listed, is_apart, names_readers, is_directed;
+    std::uint64_t num_computed = 0;
+    std::uint64_t num_messages = 0;
+    std::uint64_t num_unhalted = 0;
+    std::uint64_t num_scattered = 0;
+  };
+
+  /// Programs of plain numbers have a small row loop, all of which is inlined; of others it would
+  /// take minutes to compile.
+  static constexpr bool is_light = std::is_arithmetic_v<Value> && std::is_arithmetic_v<Message>;
+
   template <std::size_t S, std::size_t C, class Rows>
   void compute_rows(Work& work, const Rows& rows) {
-    const auto messages = [&] {
-      if constexpr (S == num_phases) {
-        return nullptr;
-      } else {
-        return scattered_messages<S>();
+    if constexpr (S == num_phases) {
+      compute_each<C>(work, rows, [&](Row row, const auto& compute) { read_none(row, compute); });
+    } else {
+      const auto messages = scattered_messages<S>();
+      if constexpr (is_combining) {
+        if (!delivered_ && !pushed_.has_any() && sent_.empty() && !messages.is_empty() &&
+            messages.has_one_list())
+          return compute_each_lightly<S, C>(work, rows, messages);
       }
-    }();
-    Tally tally;
+      compute_each<C>(work, rows, [&](Row row, const auto& compute) {
+        read_any<S, C>(messages, row, compute);
+      });
+    }
+  }
+
+  /// The usual way of a dense superstep: every message comes by one list.
+  template <std::size_t S, std::size_t C, class Rows, class Scattered>
+  void compute_each_lightly(Work& work, const Rows& rows, const Scattered& messages) {
+    const auto read =
+        [ this, messages ](Row row, const auto& compute) __attribute__((always_inline)) {
+      if constexpr (WantingProgram<Phase<S>>) {
+        if (!std::get<S>(programs_).wants(values_[row].value))
+          return compute(Inbox<Message>(Combiner::identity(), true), false);
+      }
+      const Message message = messages.folded_list(Combiner{}, row);
+      bool any = !is_identity(message);
+      if constexpr (WakesOnAnyMessageProgram<Phase<C>>) any = any || messages.has_any(row);
+      compute(Inbox<Message>(message, !any), any);
+    };
+    if constexpr (is_light) {
+      compute_each_flat<C>(work, rows, read);
+    } else {
+      compute_each<C>(work, rows, read);
+    }
+  }
+
+  template <std::size_t C, class Rows, class Read>
+  [[gnu::flatten]] void compute_each_flat(Work& work, const Rows& rows, const Read& read) {
+    compute_each<C>(work, rows, Read(read));
+  }
+
+  /// Computes rows: read(row, compute) calls compute(inbox, has_message).
+  template <std::size_t C, class Rows, class Read>
+  void compute_each(Work& work, const Rows& rows, const Read& read) {
+    Desk<C> desk(*this, work);
     rows([&](Row row) __attribute__((always_inline)) {
       // After a failure only smaller vertices matter: the smallest that fails is told.
-      if (work.failure && work.failure->vertex < vertices().id(row)) return;
+      if (desk.work.failure && desk.work.failure->vertex < vertices().id(row)) return;
       try {
-        compute_row<S, C>(work, tally, messages, row);
+        read(
+            row, [&](const auto& inbox, bool has_message) __attribute__((always_inline)) {
+              compute_row(desk, row, inbox, has_message);
+            });
       } catch (...) {
-        note_failure(work.failure, row);
+        note_failure(desk.work.failure, row);
       }
     });
-    work.num_computed = tally.num_computed;
-    work.num_messages += tally.num_messages;
-    work.num_unhalted = tally.num_unhalted;
-    work.num_scattered = tally.num_scattered;
   }
 
   /// Keeps the exception being handled unless one at a smaller vertex is known.
@@ -635,95 +831,103 @@ class CpuExecutor {
     if (!kept || failure < *kept) kept = std::move(failure);
   }
 
-  /// Counts of a shard while its rows are computed.
-  struct Tally {
-    std::uint64_t num_computed = 0;
-    std::uint64_t num_messages = 0;
-    std::uint64_t num_unhalted = 0;
-    std::uint64_t num_scattered = 0;
-  };
+  /// Where nothing was scattered in the last superstep.
+  template <class Compute>
+  void read_none(Row row, const Compute& compute) {
+    if constexpr (is_combining) {
+      const Message message = folded<ScatteredMessages<First, E>>(nullptr, row);
+      const bool any = !is_identity(message);
+      compute(Inbox<Message>(message, !any), any);
+    } else if (delivered_) {
+      const MessageView<First, E> inbox(nullptr, row, (*delivered_)[row].messages);
+      compute(inbox, !inbox.empty());
+    } else {
+      compute(std::span<const Message>(), false);
+    }
+  }
 
-  /// The inner loop: inlined, so that what the rows share stays in registers.
-  template <std::size_t S, std::size_t C, class Scattered>
-  [[gnu::always_inline]] inline void compute_row(Work& work, Tally& tally,
-                                                 const Scattered& messages, Row row) {
-    using P = Phase<C>;
-    const P& program = std::get<C>(programs_);
-    bool has_scattered = false;
-    const auto compute = [&](const auto& inbox, bool has_message) __attribute__((always_inline)) {
-      if (halted_[row] && !has_message) return;
-      CpuHandle<First, E> handle(view_, work, row, values_[row].value);
-      program.compute(handle, inbox);
-      ++tally.num_computed;
-      halted_[row] = handle.is_halted() ? 1 : 0;
-      if (!handle.is_halted()) {
-        ++tally.num_unhalted;
-        if (frontier_.is_listed()) work.unhalted.push_back(row);
-      }
-      has_scattered = handle.has_scattered();
-    };
+  /// Messages that were scattered, sent, pushed, or delivered before a change of the topology.
+  template <std::size_t S, std::size_t C, class Scattered, class Compute>
+  void read_any(const Scattered& messages, Row row, const Compute& compute) {
     if constexpr (is_combining) {
       Message message = First::Combiner::identity();
       bool any = false;
       bool is_wanted = true;
-      if constexpr (S == num_phases) {
-        message = folded<ScatteredMessages<First, E>>(nullptr, row);
-      } else {
-        if constexpr (WantingProgram<Phase<S>>)
-          is_wanted = delivered_ || std::get<S>(programs_).wants(values_[row].value);
-        if (is_wanted) {
-          message = folded(&messages, row);
-          if constexpr (WakesOnAnyMessageProgram<P>)
-            any = delivered_ ? (*delivered_)[row].has_any
-                             : messages.has_any(row) || !sent_.of(row).empty();
-        }
+      if constexpr (WantingProgram<Phase<S>>)
+        is_wanted = delivered_ || std::get<S>(programs_).wants(values_[row].value);
+      if (is_wanted) {
+        message = folded(&messages, row);
+        if constexpr (WakesOnAnyMessageProgram<Phase<C>>)
+          any = delivered_ ? (*delivered_)[row].has_any
+                           : messages.has_any(row) || !sent_.of(row).empty();
       }
       any = any || (is_wanted && !is_identity(message));
       compute(Inbox<Message>(message, !any), any);
     } else if (delivered_) {
       const MessageView<First, E> inbox(nullptr, row, (*delivered_)[row].messages);
       compute(inbox, !inbox.empty());
-    } else if constexpr (S == num_phases) {
-      compute(std::span<const Message>(), false);
     } else {
       const MessageView<Phase<S>, E> inbox(&messages, row, sent_.of(row));
       // A sticky row is visited because something it reads changed, or because it is awake.
       compute(inbox, !inbox.empty());
     }
-    auto& out = std::get<C>(channels_).write;
-    if (!has_scattered && !out.is_stale()) return;
-    const Slot slot = std::get<C>(channels_).side->slots.of_rows[row];
-    if (!has_scattered) return out.drop(slot);
-    publish<C>(tally, row, slot);
-    if (frontier_.is_listed()) work.scattered.push_back(slot);
+  }
+
+  /// Computes a row if it is awake or has a message, and publishes what it scatters.
+  template <std::size_t C>
+  [[gnu::always_inline]] inline void compute_row(Desk<C>& desk, Row row, const auto& inbox,
+                                                 bool has_message) {
+    bool has_scattered = false;
+    if (desk.halted[row] == Mark::unset || has_message) {
+      CpuHandle<First, E> handle(desk.view, desk.work, row, desk.values[row].value);
+      desk.program.compute(handle, inbox);
+      ++desk.num_computed;
+      desk.halted[row] = handle.is_halted() ? Mark::set : Mark::unset;
+      if (!handle.is_halted()) {
+        ++desk.num_unhalted;
+        if (desk.is_listed) desk.work.unhalted.push_back(row);
+      }
+      has_scattered = handle.has_scattered();
+    }
+    if (has_scattered) return publish(desk, row);
+    if (desk.out.is_stale) desk.buffer.drop(desk.slots[row]);
   }
 
   template <std::size_t C>
-  [[gnu::always_inline]] inline void publish(Tally& tally, Row row, Slot slot) {
+  [[gnu::always_inline]] inline void publish(Desk<C>& desk, Row row) {
     using P = Phase<C>;
-    auto& out = std::get<C>(channels_).write;
-    const Value& value = values_[row].value;
-    if constexpr (requires { std::get<C>(programs_).publish(value, info(row)); }) {
-      auto published = std::get<C>(programs_).publish(value, info(row));
+    const auto put = [&](auto&& published) __attribute__((always_inline)) {
       detail::refuse_nan<P>(published);
-      out.put(slot, std::move(published));
+      if constexpr (may_run_small) {
+        if (desk.is_apart) return desk.buffer.append(row, published);
+      }
+      const Slot slot = desk.slots[row];
+      desk.out.put(slot, std::forward<decltype(published)>(published));
+      if (desk.is_listed) desk.work.scattered.push_back(slot);
+    };
+    const Value& value = desk.values[row].value;
+    if constexpr (requires { desk.program.publish(value, info(row)); }) {
+      put(desk.program.publish(value, info(row)));
     } else {
-      detail::refuse_nan<P>(value);
-      out.put(slot, value);
+      put(value);
     }
-    ++tally.num_scattered;
+    ++desk.num_scattered;
+    // The offsets are read next where the list names the readers.
+    if (desk.names_readers) {
+      desk.num_messages += desk.offsets[row + std::size_t{1}] - desk.offsets[row];
+      return;
+    }
     switch (along_edges_of<P>()) {
-      case Edges::out: tally.num_messages += vertices().out_degree(row); break;
-      case Edges::in: tally.num_messages += vertices().in_degree(row); break;
+      case Edges::out: desk.num_messages += vertices().out_degree(row); break;
+      case Edges::in: desk.num_messages += vertices().in_degree(row); break;
       case Edges::both:
-        tally.num_messages += vertices().out_degree(row);
-        if (graph_.is_directed()) tally.num_messages += vertices().in_degree(row);
+        desk.num_messages += vertices().out_degree(row);
+        if (desk.is_directed) desk.num_messages += vertices().in_degree(row);
     }
   }
 
   /// Shard results to rank results, in shard order.
   void gather_work() {
-    touched_ = frontier_.visited_shards();
     const bool is_listed = frontier_.is_listed();
     unhalted_.clear();
     sends_.clear();
@@ -749,6 +953,7 @@ class CpuExecutor {
                  [&](auto k) { std::get<k>(channels_).write.note(summary_.num_scattered); });
     }
     num_unhalted_ = summary_.num_unhalted;
+    num_arcs_out_ = summary_.num_messages - sends_.size();
     summary_.num_sent = sends_.size();
     if constexpr (combines_at_sender) combine_at_sender(typename First::Combiner{}, sends_);
     summary_.num_mutations = mutations_.size();
@@ -812,11 +1017,12 @@ class CpuExecutor {
   const std::tuple<First, Rest...>& programs_;
   const RunOptions& options_;
   std::tuple<Channel<First>, Channel<Rest>...> channels_;
-  std::vector<detail::Cell<Value>> values_;  // by row
-  std::vector<std::uint8_t> halted_;         // by row
+  LargeVector<detail::Cell<Value>> values_;  // by row
+  LargeVector<Mark> halted_;                 // by row
   Frontier frontier_;
   std::vector<Work> work_;                    // by own shard
   std::vector<std::size_t> touched_;          // own shards visited in this superstep
+  std::uint64_t num_arcs_out_ = 0;            // along which the last superstep scattered
   std::uint64_t num_unhalted_ = 0;            // own rows that stay awake
   std::vector<Row> unhalted_;                 // they, unless the last superstep kept no list
   std::vector<Slot> fresh_;                   // sticky: slots that changed in the last superstep
@@ -824,6 +1030,7 @@ class CpuExecutor {
   std::vector<std::size_t> slot_cuts_;        // pieces of a list of slots
   std::vector<std::vector<Row>> piece_rows_;  // rows visited because of them
   Pushed pushed_;
+  SparseInbox<Combiner> small_;
   SentInbox<Message> sent_;
   std::vector<SentMessage<Message>> sends_;
   Mutations<Value, E> mutations_;

@@ -35,7 +35,7 @@ namespace weir {
 template <class P>
 inline constexpr bool runs_to_fixed_point = [] {
   if constexpr (MonotoneProgram<P> && CombiningProgram<P>) {
-    return PushedMessages<typename P::Combiner>::is_concurrent &&
+    return ConcurrentFold<typename P::Combiner>::is_possible &&
            std::is_trivially_copyable_v<typename P::Value> &&
            std::atomic_ref<typename P::Value>::is_always_lock_free && AggregatorsOf<P>::size == 0 &&
            !MutatingProgram<P> && !ArcReadingProgram<P> && !MasterProgram<P> && !StickyProgram<P>;
@@ -44,38 +44,38 @@ inline constexpr bool runs_to_fixed_point = [] {
   }
 }();
 
-/// Rows waiting to be computed, by bucket: one worker's. Buckets are asked for in ascending order;
-/// those far ahead share the last of a window, which a monotone program allows.
+/// Vertices waiting to be computed, as slots, by bucket: one worker's. Buckets are asked for in
+/// ascending order; those far ahead share the last of a window, which a monotone program allows.
 class Buckets {
  public:
   static constexpr std::uint64_t none = ~std::uint64_t{0};
 
   /// `current`: no smaller bucket is asked for from now on.
-  void add(std::uint64_t current, std::uint64_t bucket, Row row) {
+  void add(std::uint64_t current, std::uint64_t bucket, Slot slot) {
     const std::uint64_t place = std::clamp(bucket, current, current + window - 1);
-    rows_[place % window].push_back(row);
-    ++num_rows_;
+    slots_[place % window].push_back(slot);
+    ++size_;
   }
-  std::vector<Row>& at(std::uint64_t bucket) { return rows_[bucket % window]; }
+  std::vector<Slot>& at(std::uint64_t bucket) { return slots_[bucket % window]; }
   /// Empties a bucket into a list.
-  void take(std::uint64_t bucket, std::vector<Row>& rows) {
-    std::vector<Row>& taken = at(bucket);
-    num_rows_ -= taken.size();
-    rows.insert(rows.end(), taken.begin(), taken.end());
+  void take(std::uint64_t bucket, std::vector<Slot>& slots) {
+    std::vector<Slot>& taken = at(bucket);
+    size_ -= taken.size();
+    slots.insert(slots.end(), taken.begin(), taken.end());
     taken.clear();
   }
-  /// The smallest bucket from `current` on that holds a row, or `none`.
+  /// The smallest bucket from `current` on that is not empty, or `none`.
   std::uint64_t next(std::uint64_t current) const {
-    if (num_rows_ == 0) return none;
-    while (rows_[current % window].empty()) ++current;
+    if (size_ == 0) return none;
+    while (slots_[current % window].empty()) ++current;
     return current;
   }
-  std::uint64_t num_rows() const { return num_rows_; }
+  std::uint64_t size() const { return size_; }
 
  private:
   static constexpr std::uint64_t window = 1024;
-  std::array<std::vector<Row>, window> rows_;
-  std::uint64_t num_rows_ = 0;
+  std::array<std::vector<Slot>, window> slots_;
+  std::uint64_t size_ = 0;
 };
 
 /// Runs a monotone vertex program: each rank computes to a local fixed point between exchanges, in
@@ -106,13 +106,10 @@ class FixedPointExecutor {
       side_.make_transpose(context_);
       read_.resize(side_.slots.size(), {}, false);
       write_.resize(side_.slots.size(), {}, false);
-      values_.resize(vertices().size());
-      is_busy_.assign(vertices().size(), 0);
-      pushed_.begin(vertices().size());
+      states_.resize(side_.slots.size());
+      is_busy_.assign(side_.slots.size(), 0);
       workers_.resize(static_cast<std::size_t>(context_.num_threads()));
-      for (Row row = 0; row < vertices().size(); ++row)
-        values_[row].value = initial ? initial->at(vertices().id(row))
-                                     : static_cast<Value>(program_.init(info(row)));
+      initialise(initial);
       gather_starts();
     });
   }
@@ -132,16 +129,16 @@ class FixedPointExecutor {
     if (current_ == Buckets::none) current_ = last_;  // all that is left comes from other ranks
     last_ = current_;
     if (view_.superstep == 0) {
-      std::vector<Row> starts = std::move(starts_);
-      for_each_row(starts, true);
+      std::vector<Slot> starts = std::move(starts_);
+      for_each(starts, true);
     }
     take_in_ghosts();
-    std::vector<Row> rows;
+    std::vector<Slot> slots;
     while (!options_.cancel.is_cancelled()) {  // what is left is told at the barrier
-      rows.clear();
-      for (Worker& worker : workers_) worker.buckets.take(current_, rows);
-      if (rows.empty()) break;
-      for_each_row(rows, false);
+      slots.clear();
+      for (Worker& worker : workers_) worker.buckets.take(current_, slots);
+      if (slots.empty()) break;
+      for_each(slots, false);
     }
     finish_summary();
   }
@@ -161,12 +158,22 @@ class FixedPointExecutor {
   std::uint64_t deliver_sends() { return 0; }
   typename Tags::Values fold_aggregates(const Bytes&) const { return Tags::identity(); }
   VertexValues<Value> take_values() {
-    return VertexValues<Value>(context_, graph_.vertices(), graph_.names(), std::move(values_));
+    LargeVector<detail::Cell<Value>> values(vertices().size());
+    for_each_run_of_rows([&](Row row) { values[row].value = states_[slots().of_rows[row]].value; });
+    return VertexValues<Value>(context_, graph_.vertices(), graph_.names(), std::move(values));
   }
   bool is_sparse() const { return true; }
   static constexpr bool is_synchronous = false;
 
  private:
+  using Fold = ConcurrentFold<typename P::Combiner>;
+
+  /// A vertex, in one place, since every arc to it looks at both.
+  struct State {
+    Value value;
+    Message pending;  ///< folded, not computed yet
+  };
+
   /// What one thread at a time works with.
   struct alignas(64) Worker {
     Buckets buckets;
@@ -177,18 +184,40 @@ class FixedPointExecutor {
   };
 
   const Vertices& vertices() const { return *graph_.vertices(); }
+  const Slots& slots() const { return side_.slots; }
   VertexInfo info(Row row) const {
     return {vertices().id(row), vertices().out_degree(row), vertices().in_degree(row),
             graph_.num_vertices()};
   }
 
+  template <class F>
+  void for_each_run_of_rows(const F& f) {
+    constexpr std::size_t run = std::size_t{1} << 14;
+    const std::size_t num_rows = vertices().size();
+    context_.parallel_for((num_rows + run - 1) / run, [&](std::size_t i) {
+      for (std::size_t row = i * run; row < std::min(num_rows, (i + 1) * run); ++row)
+        f(static_cast<Row>(row));
+    });
+  }
+
+  void initialise(const VertexValues<Value>* initial) {
+    for (const auto& link : slots().links) {
+      for (const Slot ghost : link.received) states_[ghost] = {};
+    }
+    for_each_run_of_rows([&](Row row) {
+      states_[slots().of_rows[row]] = {
+          initial ? initial->at(vertices().id(row)) : static_cast<Value>(program_.init(info(row))),
+          P::Combiner::identity()};
+    });
+  }
+
   void gather_starts() {
     if constexpr (StartingProgram<P>) {
       for (const VertexId id : program_.starts()) {
-        if (const auto row = vertices().find(id)) starts_.push_back(*row);
+        if (const auto row = vertices().find(id)) starts_.push_back(slots().of_rows[*row]);
       }
     } else {
-      for (Row row = 0; row < vertices().size(); ++row) starts_.push_back(row);
+      starts_.assign(slots().of_rows.begin(), slots().of_rows.end());
     }
   }
 
@@ -225,54 +254,57 @@ class FixedPointExecutor {
   /// Bucket fusion: a worker empties its own part of the current bucket while it is small.
   void drain(Worker& worker) {
     constexpr std::size_t most = 1024;
-    std::vector<Row> rows;
+    std::vector<Slot> slots;
     for (int round = 0; round < 64; ++round) {
       const std::size_t count = worker.buckets.at(current_).size();
       if (count == 0 || count > most) return;
-      rows.clear();
-      worker.buckets.take(current_, rows);
-      for (const Row row : rows) compute(worker, row, false);
+      slots.clear();
+      worker.buckets.take(current_, slots);
+      for (const Slot slot : slots) compute(worker, slot, false);
     }
   }
 
-  void for_each_row(const std::vector<Row>& rows, bool is_start) {
-    share(rows.size(), [&](Worker& worker, std::size_t i) { compute(worker, rows[i], is_start); });
+  void for_each(const std::vector<Slot>& slots, bool is_start) {
+    share(slots.size(),
+          [&](Worker& worker, std::size_t i) { compute(worker, slots[i], is_start); });
   }
 
   void take_in_ghosts() {
     if (context_.size() == 1) return;
-    const std::vector<Slot>& slots = read_.listed();
-    share(slots.size(), [&](Worker& worker, std::size_t i) {
-      if (side_.slots.rows[slots[i]] != Slots::no_row) return;  // own: pushed when published
-      guarded(side_.slots.ids[slots[i]], [&] { push(worker, slots[i], read_[slots[i]]); });
+    const std::vector<Slot>& listed = read_.listed();
+    share(listed.size(), [&](Worker& worker, std::size_t i) {
+      const Slot slot = listed[i];
+      if (slots().rows[slot] != Slots::no_row) return;  // own: pushed when published
+      guarded(slots().ids[slot], [&] { push(worker, slot, Slots::no_row, read_[slot]); });
     });
   }
 
-  void compute(Worker& worker, Row row, bool is_start) {
-    const std::atomic_ref busy(is_busy_[row]);
+  void compute(Worker& worker, Slot slot, bool is_start) {
+    const std::atomic_ref busy(is_busy_[slot]);
     while (busy.exchange(1, std::memory_order_acquire) != 0) {
-      if (!is_start) return worker.buckets.add(current_, current_, row);  // for a later round
+      if (!is_start) return worker.buckets.add(current_, current_, slot);  // for a later round
       std::this_thread::yield();
     }
     // A start computes without a message, as in superstep 0; one that came early stays for later.
-    const Message message = is_start ? P::Combiner::identity() : pushed_.take_concurrently(row);
-    const bool has_message = !pushed_.is_identity(message);
+    State& state = states_[slot];
+    const Message message = is_start ? P::Combiner::identity() : Fold::take(state.pending);
+    const bool has_message = !Fold::is_identity(message);
     if (has_message || is_start) {
+      const Row row = slots().rows[slot];
       guarded(vertices().id(row), [&] {
-        const std::atomic_ref cell(values_[row].value);
+        const std::atomic_ref cell(state.value);
         Value value = cell.load(std::memory_order_relaxed);
         CpuHandle<P, E> handle(view_, worker.work, row, value);
         program_.compute(handle, Inbox<Message>(message, !has_message));
         cell.store(value, std::memory_order_relaxed);
         ++worker.num_computed;
-        if (handle.has_scattered()) scatter(worker, row, value);
+        if (handle.has_scattered()) scatter(worker, slot, row, value);
       });
     }
     busy.store(0, std::memory_order_release);
   }
 
-  void scatter(Worker& worker, Row row, const Value& value) {
-    const Slot slot = side_.slots.of_rows[row];
+  void scatter(Worker& worker, Slot slot, Row row, const Value& value) {
     PublishedOf<P> published;
     if constexpr (requires { program_.publish(value, info(row)); }) {
       published = program_.publish(value, info(row));
@@ -285,24 +317,26 @@ class FixedPointExecutor {
       write_.put(slot, published);
     }
     worker.num_messages += vertices().out_degree(row);
-    push(worker, slot, published);
+    push(worker, slot, row, published);
   }
 
-  void push(Worker& worker, Slot slot, const PublishedOf<P>& published) {
-    const VertexId source = side_.slots.ids[slot];
-    side_.for_each_reader(slot, [&](Row row, const E& arc) {
+  /// `row`: own row of the slot, or no_row.
+  void push(Worker& worker, Slot slot, Row row, const PublishedOf<P>& published) {
+    const VertexId source = slots().ids[slot];
+    side_.for_each_reading_slot(slot, row, [&](Slot reader, const E& arc) {
       Message message;
       if constexpr (AlongProgram<P, E>) {
-        message = program_.along(published, Arc<E>{source, vertices().id(row), arc});
+        message = program_.along(published, Arc<E>{source, slots().ids[reader], arc});
         detail::refuse_nan<P>(message);
       } else {
         message = static_cast<Message>(published);
       }
       if constexpr (SelectiveProgram<P>) {
-        const std::atomic_ref value(values_[row].value);
+        const std::atomic_ref value(states_[reader].value);
         if (!program_.wants(value.load(std::memory_order_relaxed), message)) return;
       }
-      if (pushed_.lower(row, message)) worker.buckets.add(current_, bucket_of(message), row);
+      if (Fold::add(states_[reader].pending, message))
+        worker.buckets.add(current_, bucket_of(message), reader);
     });
   }
 
@@ -325,7 +359,7 @@ class FixedPointExecutor {
       summary_.num_scattered += worker.scattered.size();
       write_.note(std::span<const Slot>(worker.scattered));
       worker.scattered.clear();
-      summary_.num_unhalted += worker.buckets.num_rows();
+      summary_.num_unhalted += worker.buckets.size();
       summary_.next_bucket = std::min(summary_.next_bucket, worker.buckets.next(current_));
       if (!worker.work.sends.empty()) {
         summary_.failure = Failure{ErrorCode::program, 0, context_.rank(),
@@ -341,11 +375,10 @@ class FixedPointExecutor {
   Side<E>& side_;
   PublishedBuffer<PublishedOf<P>> read_;   // by slot: what ghosts published
   PublishedBuffer<PublishedOf<P>> write_;  // by slot: what own vertices published
-  std::vector<detail::Cell<Value>> values_;
-  std::vector<std::uint8_t> is_busy_;  // by row: some thread computes it
-  PushedMessages<typename P::Combiner> pushed_;
+  PlainVector<State> states_;              // by slot; of own vertices
+  LargeVector<std::uint8_t> is_busy_;      // by slot: some thread computes it
   std::vector<Worker> workers_;
-  std::vector<Row> starts_;
+  std::vector<Slot> starts_;
   std::uint64_t current_ = 0;  // bucket
   std::uint64_t last_ = 0;
   std::mutex failing_;

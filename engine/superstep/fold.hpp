@@ -47,18 +47,25 @@ template <Monoid M, class Item>
   return monoid(monoid(lane0, lane2), monoid(lane1, lane3));
 }
 
-/// fold(item(begin), ..., item(end - 1)), positions counted from `begin`. Absent messages are given
-/// as the identity.
+/// The fold of more than one block.
 template <Monoid M, class Item>
-typename M::value_type fold(const M& monoid, std::uint64_t begin, std::uint64_t end,
-                            const Item& item) {
-  if (end - begin <= fold_block_length) return fold_block(monoid, begin, end, item);
+[[gnu::noinline]] typename M::value_type fold_blocks(const M& monoid, std::uint64_t begin,
+                                                     std::uint64_t end, const Item& item) {
   const std::uint64_t num_blocks = (end - begin + fold_block_length - 1) / fold_block_length;
   return tree_fold(std::uint64_t{0}, num_blocks, monoid, [&](std::uint64_t block) {
     const std::uint64_t first = begin + block * fold_block_length;
     return fold_block(monoid, first,
                       first + fold_block_length < end ? first + fold_block_length : end, item);
   });
+}
+
+/// fold(item(begin), ..., item(end - 1)), positions counted from `begin`. Absent messages are given
+/// as the identity.
+template <Monoid M, class Item>
+[[gnu::always_inline]] inline typename M::value_type fold(const M& monoid, std::uint64_t begin,
+                                                          std::uint64_t end, const Item& item) {
+  if (end - begin > fold_block_length) return fold_blocks(monoid, begin, end, item);
+  return fold_block(monoid, begin, end, item);
 }
 
 /// The part of the tree over `num_items` items that a run [begin, end) can fold alone: its maximal

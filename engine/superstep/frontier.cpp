@@ -7,19 +7,21 @@ namespace weir {
 
 void Frontier::bind(const Vertices& vertices) {
   vertices_ = &vertices;
-  is_marked_.assign(vertices.size(), 0);
+  is_marked_.assign(vertices.size(), Mark::unset);
   rows_.clear();
+  num_rows_ = 0;
   shards_.clear();
   cuts_.clear();
   way_ = Way::all;
 }
 
 void Frontier::begin() {
-  for (const Row row : rows_) is_marked_[row] = 0;
+  for (const Row row : rows_) is_marked_[row] = Mark::unset;
   rows_.clear();
+  num_rows_ = 0;
   shards_.clear();
   cuts_.clear();
-  is_serial_ = false;
+  is_serial_ = true;
   way_ = Way::listed;
 }
 
@@ -54,10 +56,10 @@ std::size_t Frontier::shard_of(Row row) const {
 }
 
 void Frontier::finish(std::uint64_t work) {
-  // Sorting a row costs as much as looking at the marks of some 500.
-  if (rows_.size() > is_marked_.size() / 512 + 64) return visit_all_marked(work);
+  if (is_many()) return visit_all_marked(work);
   is_serial_ = work < serial_work;
   std::sort(rows_.begin(), rows_.end());
+  rows_.erase(std::unique(rows_.begin(), rows_.end()), rows_.end());
   for (std::size_t k = 0; k < rows_.size();) {
     const std::size_t shard = shard_of(rows_[k]);
     shards_.push_back(shard);

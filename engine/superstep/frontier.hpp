@@ -25,20 +25,33 @@ class Frontier {
   /// Starts gathering anew.
   void begin();
   void visit(Row row) {
-    if (is_marked_[row]) return;
-    is_marked_[row] = 1;
-    rows_.push_back(row);
+    if (is_marked_[row] == Mark::set) return;
+    is_marked_[row] = Mark::set;
+    ++num_rows_;
+    if (!is_many()) rows_.push_back(row);
+  }
+  bool is_marked(Row row) {
+    return std::atomic_ref(is_marked_[row]).load(std::memory_order_relaxed) == Mark::set;
   }
   /// Marks a row, from any thread; true for the first to do so. The rows are handed to
   /// `visit_marked` afterwards, or all by `visit_all_marked`.
   bool mark(Row row) {
+    return !is_marked(row) &&
+           std::atomic_ref(is_marked_[row]).exchange(Mark::set, std::memory_order_relaxed) ==
+               Mark::unset;
+  }
+  /// The same without an order between threads, which costs a fraction; of threads that mark a row
+  /// at the same time several may be told to be the first. A row may be handed over twice.
+  bool mark_unordered(Row row) {
     const std::atomic_ref is_marked(is_marked_[row]);
-    return is_marked.load(std::memory_order_relaxed) == 0 &&
-           is_marked.exchange(1, std::memory_order_relaxed) == 0;
+    if (is_marked.load(std::memory_order_relaxed) == Mark::set) return false;
+    is_marked.store(Mark::set, std::memory_order_relaxed);
+    return true;
   }
   /// Takes rows that were marked.
   void visit_marked(std::span<const Row> rows) {
-    rows_.insert(rows_.end(), rows.begin(), rows.end());
+    num_rows_ += rows.size();
+    if (!is_many()) rows_.insert(rows_.end(), rows.begin(), rows.end());
   }
   /// Ends gathering. `work`: arcs and rows that visiting will touch, roughly.
   void finish(std::uint64_t work);
@@ -49,6 +62,8 @@ class Frontier {
 
   bool is_sparse() const { return way_ != Way::all; }
   bool is_listed() const { return way_ == Way::listed; }
+  /// Whether the rows are visited by the calling thread alone.
+  bool is_serial() const { return is_serial_; }
   /// Whether touching `work` rows and arcs one by one beats streaming through all of them.
   bool is_sparse_better(std::uint64_t work, std::uint64_t num_arcs) const {
     return work < (num_arcs + is_marked_.size()) / 16;
@@ -73,10 +88,9 @@ class Frontier {
             if (way_ == Way::all) {
               for (Row row = begin; row < end; ++row) f(row);
             } else {
-              const std::span<std::uint8_t> marks =
-                  std::span(is_marked_).subspan(begin, end - begin);
+              const std::span<Mark> marks = std::span(is_marked_).subspan(begin, end - begin);
               for_each_set(marks, [&](std::size_t k) { f(begin + static_cast<Row>(k)); });
-              std::fill(marks.begin(), marks.end(), std::uint8_t{0});
+              std::fill(marks.begin(), marks.end(), Mark::unset);
             }
           });
     };
@@ -90,6 +104,8 @@ class Frontier {
  private:
   enum class Way { all, marked, listed };
 
+  /// Whether a list does not pay: sorting a row costs as much as looking at the marks of some 500.
+  bool is_many() const { return num_rows_ > is_marked_.size() / 512 + 64; }
   Row first_row(std::size_t shard) const {
     return vertices_->first_row(vertices_->shards().begin + static_cast<ShardIndex>(shard));
   }
@@ -97,8 +113,9 @@ class Frontier {
   void visit_all_shards();
 
   const Vertices* vertices_ = nullptr;
-  std::vector<std::uint8_t> is_marked_;  // by row; outside a step of marked rows only rows_ are
-  std::vector<Row> rows_;
+  LargeVector<Mark> is_marked_;  // by row; outside a step of marked rows only rows_ are
+  std::vector<Row> rows_;        // those visited, unless they are many
+  std::size_t num_rows_ = 0;
   std::vector<std::size_t> shards_;
   std::vector<std::size_t> cuts_;  // rows of visited shard i: [cuts_[i], cuts_[i + 1])
   Way way_ = Way::all;

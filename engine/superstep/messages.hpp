@@ -59,7 +59,7 @@ class ScatteredMessages {
 
   std::uint64_t first(Row row) const { return offsets_[row]; }
   std::uint64_t last(Row row) const { return offsets_[row + std::size_t{1}]; }
-  bool has(std::uint64_t position) const { return presence_[neighbours_[position]] != 0; }
+  bool has(std::uint64_t position) const { return presence_[neighbours_[position]] == Mark::set; }
 
   /// The message at a position of the list of `target`; the source is present.
   Message at(std::uint64_t position, VertexId target) const {
@@ -90,11 +90,17 @@ class ScatteredMessages {
   template <Monoid C>
   Message folded(const C& combiner, Row row) const {
     if (is_empty_) return C::identity();
-    if (splits_ == nullptr) return folded(combiner, row, first(row), last(row));
+    if (splits_ == nullptr) return folded_list(combiner, row);
     const std::uint64_t split = splits_[row];
     const Message in = folded(combiner, row, first(row), split);
     return combiner(in, folded(combiner, row, split, last(row)));
   }
+  /// The same where there are messages and rows have one list.
+  template <Monoid C>
+  [[gnu::always_inline]] inline Message folded_list(const C& combiner, Row row) const {
+    return folded(combiner, row, first(row), last(row));
+  }
+  bool has_one_list() const { return splits_ == nullptr; }
   /// Whether a row has any message, also one equal to the identity.
   bool has_any(Row row) const {
     for (std::uint64_t i = first(row); i < last(row); ++i) {
@@ -110,8 +116,10 @@ class ScatteredMessages {
 
  private:
   template <Monoid C>
-  Message folded(const C& combiner, Row row, std::uint64_t begin, std::uint64_t end) const {
-    const VertexId target = vertices_->id(row);
+  [[gnu::always_inline]] inline Message folded(const C& combiner, Row row, std::uint64_t begin,
+                                               std::uint64_t end) const {
+    VertexId target = 0;
+    if constexpr (AlongProgram<P, E>) target = vertices_->id(row);
     if constexpr (FirstDecidesProgram<P>) {
       for (std::uint64_t i = begin; i < end; ++i) {
         if (has(i)) return at(i, target);
@@ -135,7 +143,7 @@ class ScatteredMessages {
   const std::uint64_t* splits_;
   const Slot* neighbours_;
   const detail::Cell<PublishedOf<P>>* published_;
-  const std::uint8_t* presence_;
+  const Mark* presence_;
   bool is_full_;
   bool is_empty_;
 };

@@ -25,40 +25,80 @@ namespace weir {
 /// Invariants: while `needs_blank`, an absent slot holds the blank; while `is_listed`, `listed`
 /// names the present slots. A buffer begun for a superstep that visits every row keeps what it held
 /// (`is_stale`): each own row is put or dropped anew, ghosts by the exchange.
+///
+/// A superstep of few vertices publishes to a list instead (`is_apart`), which touches no array as
+/// long as the graph; `spread` brings what is there to the slots.
 template <class Published>
 class PublishedBuffer {
  public:
+  /// A published value apart from its slot.
+  struct Entry {
+    Row row = Slots::no_row;  ///< Of an own vertex.
+    Slot slot = 0;            ///< Of a ghost.
+    detail::Cell<Published> value;
+
+    Slot slot_in(const Slots& slots) const {
+      return row != Slots::no_row ? slots.of_rows[row] : slot;
+    }
+  };
+
   /// `needs_blank`: absent slots are read without asking `has`.
   void resize(std::size_t num_slots, const Published& blank, bool needs_blank) {
     blank_ = blank;
     needs_blank_ = needs_blank || !std::is_trivially_copyable_v<Published>;
     values_.assign(num_slots, {blank});
-    present_.assign(num_slots, 0);
+    present_.assign(num_slots, Mark::unset);
     listed_.clear();
+    entries_.clear();
     is_listed_ = true;
     is_stale_ = false;
+    is_apart_ = false;
     num_present_ = 0;
   }
 
   const Published& operator[](Slot slot) const { return values_[slot].value; }
-  bool has(Slot slot) const { return present_[slot] != 0; }
+  bool has(Slot slot) const { return present_[slot] == Mark::set; }
   const detail::Cell<Published>* values() const { return values_.data(); }
-  const std::uint8_t* presence() const { return present_.data(); }
+  const Mark* presence() const { return present_.data(); }
   std::size_t size() const { return values_.size(); }
   std::uint64_t num_present() const { return num_present_; }
   bool is_full() const { return num_present_ == values_.size(); }
   bool is_stale() const { return is_stale_; }
   bool is_listed() const { return is_listed_; }
-
-  /// Writes without counting; slots are distinct, so threads may write side by side.
-  void put(Slot slot, Published value) {
-    values_[slot].value = std::move(value);
-    present_[slot] = 1;
+  bool is_apart() const { return is_apart_; }
+  /// What was appended, while apart.
+  const std::vector<Entry>& entries() const { return entries_; }
+  /// Adds a value of an own row; one thread at a time.
+  void append(Row row, const Published& value) { entries_.push_back({row, 0, {value}}); }
+  /// Ends being apart: every value goes to its slot.
+  void spread(const Slots& slots) {
+    is_apart_ = false;
+    for (const Entry& entry : entries_) {
+      const Slot slot = entry.slot_in(slots);
+      put(slot, entry.value.value);
+      listed_.push_back(slot);
+    }
+    num_present_ += entries_.size();
+    entries_.clear();
   }
+
+  /// Writes without counting; slots are distinct, so threads may write side by side. A copy of what
+  /// a loop over many rows needs.
+  struct Writer {
+    detail::Cell<Published>* values;
+    Mark* present;
+    bool is_stale;
+    void put(Slot slot, Published value) const {
+      values[slot].value = std::move(value);
+      present[slot] = Mark::set;
+    }
+  };
+  Writer writer() { return {values_.data(), present_.data(), is_stale_}; }
+  void put(Slot slot, Published value) { writer().put(slot, std::move(value)); }
   /// The slot holds nothing; a stale one is emptied.
   void drop(Slot slot) {
-    if (!present_[slot]) return;
-    present_[slot] = 0;
+    if (present_[slot] == Mark::unset) return;
+    present_[slot] = Mark::unset;
     if (needs_blank_) values_[slot].value = blank_;
   }
   /// Counts what was put: slots by list, or only how many once a list does not pay.
@@ -87,14 +127,16 @@ class PublishedBuffer {
   }
 
   /// Readies the buffer for a superstep: empty, or stale where every own row is visited.
-  void begin(Context& context, bool visits_all) {
-    if (visits_all && !is_listed_) {
+  /// `is_apart`: values will be appended.
+  void begin(Context& context, bool visits_all, bool is_apart = false) {
+    if (visits_all && !is_listed_ && needs_blank_) {
       is_stale_ = true;
       listed_.clear();
       num_present_ = 0;
       return;
     }
     clear(context);
+    is_apart_ = is_apart;
   }
   /// What was stale has been replaced.
   void end_stale() { is_stale_ = false; }
@@ -111,23 +153,27 @@ class PublishedBuffer {
         if (needs_blank_)
           std::fill(values_.begin() + begin, values_.begin() + end,
                     detail::Cell<Published>{blank_});
-        std::fill(present_.begin() + begin, present_.begin() + end, std::uint8_t{0});
+        std::fill(present_.begin() + begin, present_.begin() + end, Mark::unset);
       });
     }
     listed_.clear();
+    entries_.clear();
     is_listed_ = true;
     is_stale_ = false;
+    is_apart_ = false;
     num_present_ = 0;
   }
 
  private:
-  std::vector<detail::Cell<Published>> values_;
-  std::vector<std::uint8_t> present_;
+  LargeVector<detail::Cell<Published>> values_;
+  LargeVector<Mark> present_;
   std::vector<Slot> listed_;
+  std::vector<Entry> entries_;
   Published blank_{};
   bool needs_blank_ = true;
   bool is_listed_ = true;
   bool is_stale_ = false;
+  bool is_apart_ = false;
   std::uint64_t num_present_ = 0;
 };
 
