@@ -5,8 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
+#include <weir/cli/report_json.hpp>
 #include <weir/cli/signals.hpp>
 #include <weir/cli/version.hpp>
 #include <weir/engine/runtime/collectives.hpp>
@@ -16,29 +15,8 @@ namespace weir::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Raised when a key changes its meaning or goes; new keys do not raise it.
 constexpr int report_version = 1;
-
-std::string hexadecimal(std::uint64_t number) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%016llx", static_cast<unsigned long long>(number));
-  return text.data();
-}
-
-Json graph_json(const GraphSummary& graph) {
-  return {{"input", graph.input},
-          {"format", graph.format},
-          {"ids", graph.has_names ? "string" : "integer"},
-          {"directed", graph.is_directed},
-          {"weighted", graph.is_weighted},
-          {"vertices", graph.num_vertices},
-          {"edges", graph.num_edges},
-          {"arcs", graph.num_arcs},
-          {"shards", graph.num_shards},
-          {"memory_bytes", graph.memory_bytes}};
-}
 
 Json superstep_json(const SuperstepReport& step) {
   Json aggregates = Json::object();
@@ -83,6 +61,36 @@ Json algorithm_json(const AlgorithmRecord& record) {
 }
 
 }  // namespace
+
+std::string hexadecimal(std::uint64_t number) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%016llx", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+Json graph_json(const GraphSummary& graph) {
+  return {{"input", graph.input},
+          {"format", graph.format},
+          {"ids", graph.has_names ? "string" : "integer"},
+          {"directed", graph.is_directed},
+          {"weighted", graph.is_weighted},
+          {"vertices", graph.num_vertices},
+          {"edges", graph.num_edges},
+          {"arcs", graph.num_arcs},
+          {"shards", graph.num_shards},
+          {"memory_bytes", graph.memory_bytes}};
+}
+
+Json machine_json(const Job& job, int num_hosts) {
+  return {{"ranks", job.context.size()},  {"threads", job.context.num_threads()},
+          {"hosts", num_hosts},           {"transport", job.world.is_mpi() ? "mpi" : "threads"},
+          {"mpi", job.world.mpi_version}, {"compiler", compiler()}};
+}
+
+std::string text_of(const Json& json) {
+  constexpr int indent = 2;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
 
 GraphSummary summarise(const AnyGraph& any) {
   return std::visit(
@@ -137,12 +145,7 @@ std::string report_text(Job& job, const RunRecord& run) {
   json["report_version"] = report_version;
   json["version"] = version();
   json["command"] = run.command_line;
-  json["machine"] = {{"ranks", job.context.size()},
-                     {"threads", job.context.num_threads()},
-                     {"hosts", hosts},
-                     {"transport", job.world.is_mpi() ? "mpi" : "threads"},
-                     {"mpi", job.world.mpi_version},
-                     {"compiler", compiler()}};
+  json["machine"] = machine_json(job, hosts);
   json["graph"] = graph_json(run.graph);
   json["seconds"] = {{"load", run.load_seconds},
                      {"prepare", prepare_seconds},
@@ -150,12 +153,14 @@ std::string report_text(Job& job, const RunRecord& run) {
                      {"write", write_seconds},
                      {"total", run.total_seconds}};
   json["algorithms"] = std::move(algorithms);
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+  return text_of(json);
 }
 
 void write_report(Job& job, const RunRecord& run, const std::string& path) {
-  const std::string text = report_text(job, run);
+  write_json(job, report_text(job, run), path);
+}
+
+void write_json(Job& job, const std::string& text, const std::string& path) {
   job.context.agree([&] {
     if (!job.is_root()) return;
     SignalWatch::will_write(path);
