@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <set>
 #include <sstream>
 
 #include <weir/cli/processor.hpp>
@@ -68,11 +69,11 @@ std::string shown_value(const Json& value) {
 
 ReadBench from_json(const std::string& path, const Json& json) {
   ReadBench bench{path, {}, {}};
-  for (const char* part : {"graph", "machine"}) {
+  const std::set<std::string> may_differ{"graph.memory_bytes", "graph.ranks", "machine.host"};
+  for (const std::string part : {"graph", "machine"}) {
     for (const auto& [key, value] : json.at(part).items()) {
-      if (key != "memory_bytes" && key != "host") {
-        bench.circumstances.emplace_back(std::string(part) + '.' + key, shown_value(value));
-      }
+      const std::string name = part + '.' + key;
+      if (!may_differ.contains(name)) bench.circumstances.emplace_back(name, shown_value(value));
     }
   }
   for (const Json& kernel : json.at("kernels")) {

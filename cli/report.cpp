@@ -54,6 +54,12 @@ Json algorithm_json(const AlgorithmRecord& record) {
   json["output"] = record.output.empty() ? Json(nullptr) : Json(record.output);
   json["facts"] = Json::object();
   for (const auto& [name, value] : record.facts) json["facts"][name] = value;
+  json["ranks"] = Json::array();
+  for (const Traffic& traffic : record.traffic) {
+    json["ranks"].push_back({{"frames_sent", traffic.frames_sent},
+                             {"bytes_sent", traffic.bytes_sent},
+                             {"bytes_received", traffic.bytes_received}});
+  }
   json["rows"] = Json::array();
   for (const SuperstepReport& step : report.supersteps)
     json["rows"].push_back(superstep_json(step));
@@ -69,6 +75,12 @@ std::string hexadecimal(std::uint64_t number) {
 }
 
 Json graph_json(const GraphSummary& graph) {
+  Json ranks = Json::array();
+  for (const RankShare& share : graph.shares) {
+    ranks.push_back({{"vertices", share.num_vertices},
+                     {"arcs", share.num_arcs},
+                     {"memory_bytes", share.memory_bytes}});
+  }
   return {{"input", graph.input},
           {"format", graph.format},
           {"ids", graph.has_names ? "string" : "integer"},
@@ -78,7 +90,8 @@ Json graph_json(const GraphSummary& graph) {
           {"edges", graph.num_edges},
           {"arcs", graph.num_arcs},
           {"shards", graph.num_shards},
-          {"memory_bytes", graph.memory_bytes}};
+          {"memory_bytes", graph.memory_bytes},
+          {"ranks", std::move(ranks)}};
 }
 
 Json machine_json(const Job& job, int num_hosts) {
@@ -104,11 +117,24 @@ GraphSummary summarise(const AnyGraph& any) {
         summary.num_edges = graph.num_edges();
         summary.num_arcs = graph.num_arcs();
         summary.num_shards = graph.shards().num_shards();
-        summary.memory_bytes =
-            all_fold(graph.context(), Sum<std::uint64_t>{}, graph.memory_bytes());
+        RankShare own{graph.vertices()->size(), 0, graph.memory_bytes()};
+        for (Row row = 0; row < graph.vertices()->size(); ++row) {
+          own.num_arcs += graph.vertices()->in_degree(row);
+        }
+        summary.shares = all_gather(graph.context(), own);
+        for (const RankShare& share : summary.shares) summary.memory_bytes += share.memory_bytes;
         return summary;
       },
       any);
+}
+
+std::vector<Traffic> traffic_since(Context& context, const Traffic& before) {
+  Traffic moved = context.traffic();
+  moved.frames_sent -= before.frames_sent;
+  moved.bytes_sent -= before.bytes_sent;
+  moved.frames_received -= before.frames_received;
+  moved.bytes_received -= before.bytes_received;
+  return all_gather(context, moved);
 }
 
 int num_hosts(Context& context) {

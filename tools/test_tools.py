@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the scripts in this folder: a check that cannot fail checks nothing."""
+"""Tests of the scripts in this folder and in bench/: a check that cannot fail checks nothing."""
 
 import json
 import pathlib
@@ -10,10 +10,11 @@ import tempfile
 import unittest
 
 TOOLS = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(TOOLS))
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "bench")]
 import count_tests  # noqa: E402
 import debian_graph  # noqa: E402
 import instruction_counts  # noqa: E402
+import scaling  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 HEADER = SPDX + "#pragma once\n"
@@ -117,6 +118,20 @@ class InstructionCounts(unittest.TestCase):
     def test_every_job_has_its_count(self):
         counts = json.loads(instruction_counts.COUNTS.read_text())["counts"]
         self.assertEqual(set(counts), set(instruction_counts.JOBS))
+
+
+class Scaling(unittest.TestCase):
+    def test_a_value_travels_once_to_each_rank_that_reads_it(self):
+        # One neighbour on two ranks: elsewhere half of the time. Very many: on every other rank.
+        self.assertAlmostEqual(scaling.even_bytes({1: 1}, 2), 8 * 0.5 / 2)
+        self.assertAlmostEqual(scaling.even_bytes({10**6: 4}, 4), 8 * 4 * 3 / 4)
+        self.assertEqual(scaling.even_bytes({3: 7}, 1), 0)
+
+    def test_laws_go_through_their_two_points(self):
+        law = scaling.Law({2: 30.0, 4: 18.0}, lambda ranks: 60 / ranks)
+        self.assertAlmostEqual(law(2), 30)
+        self.assertAlmostEqual(law(4), 18)
+        self.assertAlmostEqual(law(8), 7.5 * 1.2**2)
 
 
 class DebianGraph(unittest.TestCase):
