@@ -17,7 +17,7 @@ Laws, for vertices that lie on ranks as if at random (the ids of rmat are scramb
 
 The factor c P^e, how uneven ranks are, is fitted through P = 2 and P = 4. What the law says of 8 and 16 ranks is
 compared to what was counted there; of 1,024 it is an extrapolation and called one. There the degrees of weak scaling
-are those of the largest graph counted.
+are those of the largest graph counted, and the graph of strong scaling has work for as many ranks as it has shards.
 
 A superstep then costs w a + h g + f o ([Valiant90], L being f o): a seconds per arc as measured on one rank, g seconds
 per byte and o seconds per frame as given.
@@ -60,6 +60,7 @@ def run(weir: str, kernel: str, scale: int, ranks: int) -> dict:
         "messages": job["messages"] / ranks / steps,
         "seconds": job["seconds"]["run"] / steps,
         "digest": job["digest"],
+        "shards": whole["graph"]["shards"],
     }
 
 
@@ -162,7 +163,9 @@ def main() -> int:
             """Of a rank, from the graph it was counted on, or from as many of the largest."""
             if ranks in scales:
                 return of(histograms[scales[ranks]], ranks)
-            return of(histograms[largest], ranks) * (ranks / max(RANKS) if scales is weak else 1)
+            if scales is weak:
+                return of(histograms[largest], ranks) * ranks / max(RANKS)
+            return of(histograms[largest], min(ranks, counts[max(RANKS)]["shards"]))
 
         def even_arcs(ranks: int) -> float:
             return share(ranks, lambda histogram, p: sum(d * count for d, count in histogram.items()) / p)
