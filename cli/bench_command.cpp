@@ -146,8 +146,8 @@ void BenchCommand::declare(OptionSet& options) {
   options.text("--source", "ID[,ID...]", plan_.sources,
                "where trials start, one after the other and again (default: drawn as GAP does)");
   options.flag("--verify", is_checked_serially_,
-               "compare bfs, sssp and wcc to a serial algorithm, once per source; root must hold "
-               "all arcs");
+               "compare pagerank, bfs, sssp and wcc to a serial algorithm, once per source; root "
+               "must hold all arcs");
   declare_number_options(options, plan_);
   options.group("Results");
   options.text("--report", "FILE", report_, "write every trial as JSON (docs/formats.md)");
@@ -202,7 +202,8 @@ std::vector<Kernel> BenchCommand::plan_kernels(Job& job, const LoadedGraph& load
 KernelRecord BenchCommand::time_kernel(Job& job, const LoadedGraph& loaded, const Kernel& kernel,
                                        const SerialCheck* check) const {
   const std::string name(kernel.algorithm->name);
-  const bool is_checked = check != nullptr && SerialCheck::knows(name);
+  const bool is_checked =
+      check != nullptr && SerialCheck::knows(name, kernel.starts.front().options);
   KernelRecord record{name, {}, is_checked ? "serial" : "digest"};
   std::map<std::string, std::uint64_t> digests;  // by source
   for (int i = 0; i <= num_trials_; ++i) {
@@ -221,7 +222,7 @@ KernelRecord BenchCommand::time_kernel(Job& job, const LoadedGraph& loaded, cons
                        name + ": found digest " + hexadecimal(trial.digest) + " in trial " +
                            std::to_string(i + 1) + "; expected " + hexadecimal(known->second) +
                            " as before");
-    if (is_new && is_checked) check->expect_right(name, start.options.sources, result);
+    if (is_new && is_checked) check->expect_right(name, start.options, result);
     if (!is_repeat) record.trials.push_back(std::move(trial));
   }
   if (job.is_root()) job.console.end_progress();

@@ -84,7 +84,8 @@ class Comparison {
     for (const auto& [name, value] : before_.circumstances) {
       const std::string other = value_of(after_, name);
       if (value == other) continue;
-      warn("different " + name + ": " + value + " and " + other);
+      std::string text = "different ";
+      warn(text.append(name).append(": ").append(value).append(" and ").append(other));
       const bool is_of_graph = name.starts_with("graph.") && name != "graph.input" &&
                                name != "graph.format";  // the same graph may come from elsewhere
       is_same_graph_ = is_same_graph_ && !is_of_graph;

@@ -72,7 +72,8 @@ ReadBench from_json(const std::string& path, const Json& json) {
   const std::set<std::string> may_differ{"graph.memory_bytes", "graph.ranks", "machine.host"};
   for (const std::string part : {"graph", "machine"}) {
     for (const auto& [key, value] : json.at(part).items()) {
-      const std::string name = part + '.' + key;
+      std::string name = part;
+      name.append(".").append(key);
       if (!may_differ.contains(name)) bench.circumstances.emplace_back(name, shown_value(value));
     }
   }

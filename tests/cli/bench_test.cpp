@@ -94,7 +94,8 @@ TEST_F(BenchTest, ReportsWhatRunReports) {
     EXPECT_TRUE(has(bench.out, kernel["name"])) << bench.out;
   }
   EXPECT_EQ(measured["kernels"][1]["check"], "serial");
-  EXPECT_EQ(measured["kernels"][0]["check"], "digest");
+  EXPECT_EQ(measured["kernels"][0]["check"], "serial");
+  EXPECT_EQ(measured["kernels"][3]["check"], "digest");
   EXPECT_EQ(measured["machine"]["ranks"], 2);
   EXPECT_EQ(measured["machine"]["compiler"], expected["machine"]["compiler"]);
   EXPECT_EQ(measured["graph"]["arcs"], expected["graph"]["arcs"]);
@@ -214,22 +215,40 @@ TEST(SerialCheck, KnowsRightFromWrong) {
     run_in_process(ranks, {}, [](Context& context) {
       const AnyGraph graph = small_graph(context);
       const cli::SerialCheck check(graph);
+      AlgorithmOptions options;
+      options.sources = {1};
+      AlgorithmOptions elsewhere;
+      elsewhere.sources = {2};
       for (const char* name : {"bfs", "sssp"}) {
-        ASSERT_TRUE(cli::SerialCheck::knows(name));
-        AlgorithmOptions options;
-        options.sources = {1};
+        ASSERT_TRUE(cli::SerialCheck::knows(name, options));
         const AlgorithmResult result = find_algorithm(name)->run(graph, options);
-        EXPECT_NO_THROW(check.expect_right(name, {1}, result));
-        EXPECT_THROW(check.expect_right(name, {2}, result), Error) << name;
+        EXPECT_NO_THROW(check.expect_right(name, options, result));
+        EXPECT_THROW(check.expect_right(name, elsewhere, result), Error) << name;
       }
-      const AlgorithmResult labels = find_algorithm("wcc")->run(graph, {});
-      EXPECT_NO_THROW(check.expect_right("wcc", {}, labels));
-      AlgorithmOptions from_five;
-      from_five.sources = {5};
-      EXPECT_THROW(check.expect_right("wcc", {}, find_algorithm("bfs")->run(graph, from_five)),
-                   Error);
+      const AlgorithmResult levels = find_algorithm("bfs")->run(graph, options);
+      EXPECT_NO_THROW(check.expect_right("wcc", {}, find_algorithm("wcc")->run(graph, {})));
+      EXPECT_THROW(check.expect_right("wcc", {}, levels), Error);
     });
   }
+}
+
+TEST(SerialCheck, RanksAreNearlyEqual) {
+  run_in_process(2, {}, [](Context& context) {
+    BuildOptions build;  // directed: 3 and 6 have no out-arcs
+    GraphBuilder<double> builder(context, build);
+    const std::vector<Edge<double>> edges{{0, 1, 2}, {1, 2, 1}, {2, 0, 4}, {0, 3, 9}, {5, 6, 1}};
+    if (context.is_root()) builder.add_edges(edges);
+    const AnyGraph graph = builder.finish();
+    const cli::SerialCheck check(graph);
+    AlgorithmOptions options;
+    const AlgorithmResult result = find_algorithm("pagerank")->run(graph, options);
+    ASSERT_TRUE(cli::SerialCheck::knows("pagerank", options));
+    EXPECT_NO_THROW(check.expect_right("pagerank", options, result));
+    options.damping = 0.8500001;
+    EXPECT_THROW(check.expect_right("pagerank", options, result), Error);
+    options.tolerance = 1e-3;
+    EXPECT_FALSE(cli::SerialCheck::knows("pagerank", options)) << "how long is not known";
+  });
 }
 
 TEST_F(BenchTest, ProcessorIsReadFromTheSystem) {
