@@ -42,6 +42,7 @@ const std::vector<CommandEntry>& all_commands();
 
 // One source file each.
 std::unique_ptr<Command> make_run_command();
+std::unique_ptr<Command> make_bench_command();
 std::unique_ptr<Command> make_generate_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_info_command();

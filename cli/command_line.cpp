@@ -107,6 +107,8 @@ int launched_rank() {
 const std::vector<CommandEntry>& all_commands() {
   static const std::vector<CommandEntry> commands = {
       {"run", "ALGORITHM GRAPH...", "run algorithms on a graph", make_run_command},
+      {"bench", "ALGORITHM GRAPH...", "time algorithms, compare two measurements",
+       make_bench_command},
       {"generate", "SPEC OUT", "write a synthetic graph to a file", make_generate_command},
       {"convert", "IN... OUT", "write a graph in another format", make_convert_command},
       {"info", "GRAPH...", "say what a graph holds", make_info_command},

@@ -5,8 +5,7 @@
 #include <cstdio>
 #include <map>
 
-#include <nlohmann/json.hpp>
-
+#include <weir/cli/report_json.hpp>
 #include <weir/cli/signals.hpp>
 #include <weir/cli/version.hpp>
 #include <weir/engine/runtime/collectives.hpp>
@@ -16,29 +15,8 @@ namespace weir::cli {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// Raised when a key changes its meaning or goes; new keys do not raise it.
 constexpr int report_version = 1;
-
-std::string hexadecimal(std::uint64_t number) {
-  std::array<char, 24> text{};
-  std::snprintf(text.data(), text.size(), "0x%016llx", static_cast<unsigned long long>(number));
-  return text.data();
-}
-
-Json graph_json(const GraphSummary& graph) {
-  return {{"input", graph.input},
-          {"format", graph.format},
-          {"ids", graph.has_names ? "string" : "integer"},
-          {"directed", graph.is_directed},
-          {"weighted", graph.is_weighted},
-          {"vertices", graph.num_vertices},
-          {"edges", graph.num_edges},
-          {"arcs", graph.num_arcs},
-          {"shards", graph.num_shards},
-          {"memory_bytes", graph.memory_bytes}};
-}
 
 Json superstep_json(const SuperstepReport& step) {
   Json aggregates = Json::object();
@@ -76,6 +54,12 @@ Json algorithm_json(const AlgorithmRecord& record) {
   json["output"] = record.output.empty() ? Json(nullptr) : Json(record.output);
   json["facts"] = Json::object();
   for (const auto& [name, value] : record.facts) json["facts"][name] = value;
+  json["ranks"] = Json::array();
+  for (const Traffic& traffic : record.traffic) {
+    json["ranks"].push_back({{"frames_sent", traffic.frames_sent},
+                             {"bytes_sent", traffic.bytes_sent},
+                             {"bytes_received", traffic.bytes_received}});
+  }
   json["rows"] = Json::array();
   for (const SuperstepReport& step : report.supersteps)
     json["rows"].push_back(superstep_json(step));
@@ -83,6 +67,43 @@ Json algorithm_json(const AlgorithmRecord& record) {
 }
 
 }  // namespace
+
+std::string hexadecimal(std::uint64_t number) {
+  std::array<char, 24> text{};
+  std::snprintf(text.data(), text.size(), "0x%016llx", static_cast<unsigned long long>(number));
+  return text.data();
+}
+
+Json graph_json(const GraphSummary& graph) {
+  Json ranks = Json::array();
+  for (const RankShare& share : graph.shares) {
+    ranks.push_back({{"vertices", share.num_vertices},
+                     {"arcs", share.num_arcs},
+                     {"memory_bytes", share.memory_bytes}});
+  }
+  return {{"input", graph.input},
+          {"format", graph.format},
+          {"ids", graph.has_names ? "string" : "integer"},
+          {"directed", graph.is_directed},
+          {"weighted", graph.is_weighted},
+          {"vertices", graph.num_vertices},
+          {"edges", graph.num_edges},
+          {"arcs", graph.num_arcs},
+          {"shards", graph.num_shards},
+          {"memory_bytes", graph.memory_bytes},
+          {"ranks", std::move(ranks)}};
+}
+
+Json machine_json(const Job& job, int num_hosts) {
+  return {{"ranks", job.context.size()},  {"threads", job.context.num_threads()},
+          {"hosts", num_hosts},           {"transport", job.world.is_mpi() ? "mpi" : "threads"},
+          {"mpi", job.world.mpi_version}, {"compiler", compiler()}};
+}
+
+std::string text_of(const Json& json) {
+  constexpr int indent = 2;
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+}
 
 GraphSummary summarise(const AnyGraph& any) {
   return std::visit(
@@ -96,11 +117,24 @@ GraphSummary summarise(const AnyGraph& any) {
         summary.num_edges = graph.num_edges();
         summary.num_arcs = graph.num_arcs();
         summary.num_shards = graph.shards().num_shards();
-        summary.memory_bytes =
-            all_fold(graph.context(), Sum<std::uint64_t>{}, graph.memory_bytes());
+        RankShare own{graph.vertices()->size(), 0, graph.memory_bytes()};
+        for (Row row = 0; row < graph.vertices()->size(); ++row) {
+          own.num_arcs += graph.vertices()->in_degree(row);
+        }
+        summary.shares = all_gather(graph.context(), own);
+        for (const RankShare& share : summary.shares) summary.memory_bytes += share.memory_bytes;
         return summary;
       },
       any);
+}
+
+std::vector<Traffic> traffic_since(Context& context, const Traffic& before) {
+  Traffic moved = context.traffic();
+  moved.frames_sent -= before.frames_sent;
+  moved.bytes_sent -= before.bytes_sent;
+  moved.frames_received -= before.frames_received;
+  moved.bytes_received -= before.bytes_received;
+  return all_gather(context, moved);
 }
 
 int num_hosts(Context& context) {
@@ -137,12 +171,7 @@ std::string report_text(Job& job, const RunRecord& run) {
   json["report_version"] = report_version;
   json["version"] = version();
   json["command"] = run.command_line;
-  json["machine"] = {{"ranks", job.context.size()},
-                     {"threads", job.context.num_threads()},
-                     {"hosts", hosts},
-                     {"transport", job.world.is_mpi() ? "mpi" : "threads"},
-                     {"mpi", job.world.mpi_version},
-                     {"compiler", compiler()}};
+  json["machine"] = machine_json(job, hosts);
   json["graph"] = graph_json(run.graph);
   json["seconds"] = {{"load", run.load_seconds},
                      {"prepare", prepare_seconds},
@@ -150,12 +179,14 @@ std::string report_text(Job& job, const RunRecord& run) {
                      {"write", write_seconds},
                      {"total", run.total_seconds}};
   json["algorithms"] = std::move(algorithms);
-  constexpr int indent = 2;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + '\n';
+  return text_of(json);
 }
 
 void write_report(Job& job, const RunRecord& run, const std::string& path) {
-  const std::string text = report_text(job, run);
+  write_json(job, report_text(job, run), path);
+}
+
+void write_json(Job& job, const std::string& text, const std::string& path) {
   job.context.agree([&] {
     if (!job.is_root()) return;
     SignalWatch::will_write(path);

@@ -8,8 +8,16 @@
 
 #include <weir/algorithms/algorithm.hpp>
 #include <weir/cli/job.hpp>
+#include <weir/engine/runtime/context.hpp>
 
 namespace weir::cli {
+
+/// What one rank holds of a graph.
+struct RankShare {
+  std::uint64_t num_vertices = 0;
+  std::uint64_t num_arcs = 0;  ///< That end at its vertices.
+  std::uint64_t memory_bytes = 0;
+};
 
 /// The graph as reports have it.
 struct GraphSummary {
@@ -23,6 +31,7 @@ struct GraphSummary {
   std::uint64_t num_arcs = 0;
   std::uint32_t num_shards = 0;
   std::uint64_t memory_bytes = 0;  ///< Over all ranks.
+  std::vector<RankShare> shares;   ///< By rank.
 };
 
 /// Collective.
@@ -37,7 +46,8 @@ struct AlgorithmRecord {
   std::vector<std::pair<std::string, std::string>> facts;
   std::uint64_t digest = 0;
   std::string output;
-  double prepare_seconds = 0;  ///< Of the call, around the supersteps.
+  std::vector<Traffic> traffic;  ///< Of the call, by rank.
+  double prepare_seconds = 0;    ///< Of the call, around the supersteps.
   double write_seconds = 0;
 };
 
@@ -48,6 +58,9 @@ struct RunRecord {
   double total_seconds = 0;
   std::vector<AlgorithmRecord> algorithms;
 };
+
+/// What each rank moved since it had moved `before`. Collective.
+std::vector<Traffic> traffic_since(Context& context, const Traffic& before);
 
 /// Hosts of the job. Collective.
 int num_hosts(Context& context);

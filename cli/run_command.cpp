@@ -166,9 +166,11 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
                          plural(step.num_computed, "active vert", "ices") +
                          (step.num_computed == 1 ? "ex" : ""));
   };
+  const Traffic moved_before = job.context.traffic();
   const auto before = Clock::now();
   AlgorithmResult result = run_algorithm(*planned.algorithm, loaded.graph, options);
   record.prepare_seconds = std::max(0.0, seconds_since(before) - result.report.seconds);
+  record.traffic = traffic_since(job.context, moved_before);
   if (job.is_root()) job.console.end_progress();
   const auto start = Clock::now();
   make_folder(job, plan_);

@@ -160,21 +160,25 @@ std::string file_name(const std::string& text) {
 
 }  // namespace
 
-void declare_plan_options(OptionSet& options, PlanOptions& plan) {
-  options.group("Algorithm");
-  options.text("--source", "ID[,ID...]", plan.sources,
-               "where to start, names with --ids string; of several the nearest counts "
-               "(pagerank: jumps lead there)");
-  options.flag("--each-source", plan.each_source, "one run per source instead of one from all");
+void declare_number_options(OptionSet& options, PlanOptions& plan) {
   options.whole_number("--iterations", plan.iterations, {0, most_iterations},
                        "how many (pagerank: 20, cdlp: 10); with --tolerance the most");
   options.real("--tolerance", plan.tolerance, {0, unbounded},
                "stop when the sum of changes of an iteration is at most X (then at most 1000 "
                "iterations)");
   options.real("--damping", plan.damping, {0, 1}, "damping factor of pagerank (default 0.85)");
-  options.flag("--parents", plan.parents, "bfs, sssp: the parent of a vertex, not its distance");
   options.whole_number("--seed", plan.seed, {0, INT64_MAX},
                        "of algorithms that use random numbers (default 1)");
+}
+
+void declare_plan_options(OptionSet& options, PlanOptions& plan) {
+  options.group("Algorithm");
+  options.text("--source", "ID[,ID...]", plan.sources,
+               "where to start, names with --ids string; of several the nearest counts "
+               "(pagerank: jumps lead there)");
+  options.flag("--each-source", plan.each_source, "one run per source instead of one from all");
+  options.flag("--parents", plan.parents, "bfs, sssp: the parent of a vertex, not its distance");
+  declare_number_options(options, plan);
 }
 
 void check_plan_options(const PlanOptions& plan, bool has_names) {

@@ -33,8 +33,9 @@ struct PlannedRun {
   std::string output;  ///< Empty: none.
 };
 
-/// Options of algorithms: --source, --each-source, --iterations, --tolerance, --damping, --parents,
-/// --seed.
+/// Numbers of algorithms: --iterations, --tolerance, --damping, --seed.
+void declare_number_options(OptionSet& options, PlanOptions& plan);
+/// Options of algorithms: --source, --each-source, --parents, and the numbers.
 void declare_plan_options(OptionSet& options, PlanOptions& plan);
 /// Faults of the options together, before any rank. Throws Error{usage}.
 void check_plan_options(const PlanOptions& plan, bool has_names);

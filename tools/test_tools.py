@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Tests of the scripts in this folder: a check that cannot fail checks nothing."""
+"""Tests of the scripts in this folder and in bench/: a check that cannot fail checks nothing."""
 
+import json
 import pathlib
 import subprocess
 import sys
@@ -9,9 +10,11 @@ import tempfile
 import unittest
 
 TOOLS = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(TOOLS))
+sys.path[:0] = [str(TOOLS), str(TOOLS.parent / "bench")]
 import count_tests  # noqa: E402
 import debian_graph  # noqa: E402
+import instruction_counts  # noqa: E402
+import scaling  # noqa: E402
 
 SPDX = "// SPDX-License-Identifier: Apache-2.0\n"
 HEADER = SPDX + "#pragma once\n"
@@ -95,6 +98,40 @@ class CountTests(unittest.TestCase):
             file.flush()
             self.assertEqual(count_tests.counts(file.name), (2, 1, 1))
         self.assertEqual(count_tests.counts("/nonexistent/tests.xml"), (0, 1, 0))
+
+
+class InstructionCounts(unittest.TestCase):
+    def test_refuses_growth_that_the_commit_does_not_state(self):
+        before = {"bfs": 1000, "wcc": 1000}
+        table, refused = instruction_counts.compare(before, before, {"bfs": 1100, "wcc": 1101})
+        self.assertEqual(refused, ["wcc: 10.1 % more than its commit states"])
+        self.assertIn("+10.00 %", table)
+
+    def test_shows_stated_growth_and_lets_it_pass(self):
+        table, refused = instruction_counts.compare({"bfs": 1000}, {"bfs": 2000}, {"bfs": 2000})
+        self.assertEqual(refused, [])
+        self.assertIn("+100.00 %", table)
+
+    def test_refuses_jobs_that_the_file_does_not_know(self):
+        self.assertEqual(instruction_counts.compare({}, {}, {"bfs": 1})[1], ["bfs: not in the file"])
+
+    def test_every_job_has_its_count(self):
+        counts = json.loads(instruction_counts.COUNTS.read_text())["counts"]
+        self.assertEqual(set(counts), set(instruction_counts.JOBS))
+
+
+class Scaling(unittest.TestCase):
+    def test_a_value_travels_once_to_each_rank_that_reads_it(self):
+        # One neighbour on two ranks: elsewhere half of the time. Very many: on every other rank.
+        self.assertAlmostEqual(scaling.even_bytes({1: 1}, 2), 8 * 0.5 / 2)
+        self.assertAlmostEqual(scaling.even_bytes({10**6: 4}, 4), 8 * 4 * 3 / 4)
+        self.assertEqual(scaling.even_bytes({3: 7}, 1), 0)
+
+    def test_laws_go_through_their_two_points(self):
+        law = scaling.Law({2: 30.0, 4: 18.0}, lambda ranks: 60 / ranks)
+        self.assertAlmostEqual(law(2), 30)
+        self.assertAlmostEqual(law(4), 18)
+        self.assertAlmostEqual(law(8), 7.5 * 1.2**2)
 
 
 class DebianGraph(unittest.TestCase):

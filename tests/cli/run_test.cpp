@@ -69,6 +69,28 @@ TEST_F(RunTest, CountedVerticesArriveFromAPipe) {
   }
 }
 
+TEST_F(RunTest, ReportsTheShareOfEachRank) {
+  const auto run =
+      weir("run pagerank rmat:scale=8,seed=1 --undirected --ranks 3 --report r.json --quiet");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const auto report = nlohmann::json::parse(read("r.json"));
+  const auto total = [](const nlohmann::json& ranks, const char* key) {
+    std::uint64_t sum = 0;
+    for (const auto& rank : ranks) sum += rank[key].get<std::uint64_t>();
+    return sum;
+  };
+  const auto& shares = report["graph"]["ranks"];
+  ASSERT_EQ(shares.size(), 3U);
+  EXPECT_EQ(total(shares, "vertices"), report["graph"]["vertices"]);
+  EXPECT_EQ(total(shares, "arcs"), report["graph"]["arcs"]);
+  EXPECT_EQ(total(shares, "memory_bytes"), report["graph"]["memory_bytes"]);
+  const auto& job = report["algorithms"][0];
+  ASSERT_EQ(job["ranks"].size(), 3U);
+  EXPECT_EQ(total(job["ranks"], "bytes_sent"), total(job["ranks"], "bytes_received"));
+  EXPECT_GE(total(job["ranks"], "bytes_sent"), job["bytes_sent"]);
+  for (const auto& rank : job["ranks"]) EXPECT_GT(rank["bytes_sent"], 0);
+}
+
 TEST_F(RunTest, QuietSaysNothing) {
   write("g.txt", square);
   const auto run = weir("run wcc g.txt --quiet");
