@@ -77,8 +77,10 @@ void ConnectedComponentsProgram::name_sets(const Block& block) {
   names_.resize(block.num_slots());
   if (block.has_ghosts()) told_.resize(block.num_slots());
   block.for_each_run(block.num_slots(), slots_of_run, [&](std::size_t first, std::size_t last) {
-    for (std::size_t slot = first; slot < last; ++slot)
-      names_[slot] = block.id(static_cast<Slot>(slot));
+    for (std::size_t slot = first; slot < last; ++slot) {
+      if (sets_.root(static_cast<Slot>(slot)) == slot)
+        names_[slot] = block.id(static_cast<Slot>(slot));
+    }
   });
   block.for_each_run(block.num_slots(), slots_of_run, [&](std::size_t first, std::size_t last) {
     for (std::size_t slot = first; slot < last; ++slot) {

@@ -38,7 +38,7 @@ VertexValues<double> load_values(const Graph<E>& graph, const std::string& path,
     }
   });
   const auto incoming = exchange(context, std::move(outgoing));
-  LargeVector<detail::Cell<double>> cells(graph.vertices()->size(), {missing});
+  PlainVector<detail::Cell<double>> cells(graph.vertices()->size(), {missing});
   context.agree([&] {
     for (const auto& entries : incoming) {
       for (const auto& [id, value] : entries) {

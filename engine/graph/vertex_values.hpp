@@ -31,7 +31,7 @@ namespace detail {
 /// Keeps a vector<bool> from packing bits, which threads could not write side by side.
 template <class T>
 struct Cell {
-  T value{};
+  T value;
 };
 
 /// What travels for a T: a vector of it has an array behind it.
@@ -70,7 +70,7 @@ template <class V>
 class VertexValues {
  public:
   VertexValues(Context& context, std::shared_ptr<const Vertices> vertices,
-               std::shared_ptr<const VertexNames> names, LargeVector<detail::Cell<V>> cells)
+               std::shared_ptr<const VertexNames> names, PlainVector<detail::Cell<V>> cells)
       : context_(&context),
         vertices_(std::move(vertices)),
         names_(std::move(names)),
@@ -126,7 +126,7 @@ class VertexValues {
   template <class F>
   auto transform(F&& f) const {
     using U = std::remove_cvref_t<decltype(f(std::declval<const V&>()))>;
-    LargeVector<detail::Cell<U>> cells(cells_.size());
+    PlainVector<detail::Cell<U>> cells(cells_.size());
     for (std::size_t row = 0; row < cells.size(); ++row) cells[row].value = f(cells_[row].value);
     return VertexValues<U>(*context_, vertices_, names_, std::move(cells));
   }
@@ -135,7 +135,7 @@ class VertexValues {
   Context* context_;
   std::shared_ptr<const Vertices> vertices_;
   std::shared_ptr<const VertexNames> names_;
-  LargeVector<detail::Cell<V>> cells_;  // by row
+  PlainVector<detail::Cell<V>> cells_;  // by row
 };
 
 }  // namespace weir

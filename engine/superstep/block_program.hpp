@@ -98,7 +98,7 @@ RunResult<typename P::Value> run(const Graph<E>& graph, const P& program,
     Recorder recorder(context, options);
     const Ending ending = detail::drive_blocks(context, block, own, options, recorder);
     RunReport report = recorder.finish(ending, false);
-    LargeVector<detail::Cell<typename P::Value>> cells(block.num_rows());
+    PlainVector<detail::Cell<typename P::Value>> cells(block.num_rows());
     context.agree([&] {
       block.for_each_run([&](Row first, Row last) {
         for (Row row = first; row < last; ++row)

@@ -198,7 +198,7 @@ class CpuExecutor {
     mutations_ = {};
     const std::shared_ptr<const Vertices> old = graph_.vertices();
     const AppliedChange applied = graph_.apply(std::move(change));
-    LargeVector<detail::Cell<Value>> values = std::move(values_);
+    PlainVector<detail::Cell<Value>> values = std::move(values_);
     LargeVector<Mark> halted = std::move(halted_);
     Delivered delivered = std::move(*delivered_);
     bind();
@@ -331,7 +331,7 @@ class CpuExecutor {
   }
 
   void initialise(const VertexValues<Value>* initial) {
-    values_.assign(vertices().size(), {});
+    values_.resize(vertices().size());
     halted_.assign(vertices().size(), StartingProgram<First> ? Mark::set : Mark::unset);
     if constexpr (StartingProgram<First>) {
       for (const VertexId id : std::get<0>(programs_).starts()) {
@@ -1017,7 +1017,7 @@ class CpuExecutor {
   const std::tuple<First, Rest...>& programs_;
   const RunOptions& options_;
   std::tuple<Channel<First>, Channel<Rest>...> channels_;
-  LargeVector<detail::Cell<Value>> values_;  // by row
+  PlainVector<detail::Cell<Value>> values_;  // by row
   LargeVector<Mark> halted_;                 // by row
   Frontier frontier_;
   std::vector<Work> work_;                    // by own shard

@@ -104,8 +104,11 @@ class FixedPointExecutor {
     view_.seed = options.seed;
     context_.agree([&] {
       side_.make_transpose(context_);
-      read_.resize(side_.slots.size(), {}, false);
-      write_.resize(side_.slots.size(), {}, false);
+      if (context_.size() > 1) {
+        read_.resize(side_.slots.size(), {}, false);
+        write_.resize(side_.slots.size(), {}, false);
+      }
+      folded_.resize(side_.slots.size());
       states_.resize(side_.slots.size());
       is_busy_.assign(side_.slots.size(), 0);
       workers_.resize(static_cast<std::size_t>(context_.num_threads()));
@@ -158,7 +161,7 @@ class FixedPointExecutor {
   std::uint64_t deliver_sends() { return 0; }
   typename Tags::Values fold_aggregates(const Bytes&) const { return Tags::identity(); }
   VertexValues<Value> take_values() {
-    LargeVector<detail::Cell<Value>> values(vertices().size());
+    PlainVector<detail::Cell<Value>> values(vertices().size());
     for_each_run_of_rows([&](Row row) { values[row].value = states_[slots().of_rows[row]].value; });
     return VertexValues<Value>(context_, graph_.vertices(), graph_.names(), std::move(values));
   }
@@ -168,10 +171,10 @@ class FixedPointExecutor {
  private:
   using Fold = ConcurrentFold<typename P::Combiner>;
 
-  /// A vertex, in one place, since every arc to it looks at both.
+  /// What is looked at when a vertex is computed, and not per arc.
   struct State {
     Value value;
-    Message pending;  ///< folded, not computed yet
+    Message computed;  ///< the fold of messages that was computed last
   };
 
   /// What one thread at a time works with.
@@ -205,6 +208,7 @@ class FixedPointExecutor {
       for (const Slot ghost : link.received) states_[ghost] = {};
     }
     for_each_run_of_rows([&](Row row) {
+      folded_[slots().of_rows[row]] = {P::Combiner::identity()};
       states_[slots().of_rows[row]] = {
           initial ? initial->at(vertices().id(row)) : static_cast<Value>(program_.init(info(row))),
           P::Combiner::identity()};
@@ -287,9 +291,10 @@ class FixedPointExecutor {
     }
     // A start computes without a message, as in superstep 0; one that came early stays for later.
     State& state = states_[slot];
-    const Message message = is_start ? P::Combiner::identity() : Fold::take(state.pending);
-    const bool has_message = !Fold::is_identity(message);
+    const Message message = is_start ? P::Combiner::identity() : Fold::read(folded_[slot].value);
+    const bool has_message = !Fold::is_same(message, state.computed);
     if (has_message || is_start) {
+      state.computed = message;
       const Row row = slots().rows[slot];
       guarded(vertices().id(row), [&] {
         const std::atomic_ref cell(state.value);
@@ -316,7 +321,8 @@ class FixedPointExecutor {
       if (!write_.has(slot)) worker.scattered.push_back(slot);
       write_.put(slot, published);
     }
-    worker.num_messages += vertices().out_degree(row);
+    worker.num_messages +=
+        side_.is_symmetric ? side_.last(row) - side_.first(row) : vertices().out_degree(row);
     push(worker, slot, row, published);
   }
 
@@ -331,12 +337,14 @@ class FixedPointExecutor {
       } else {
         message = static_cast<Message>(published);
       }
+      // Most messages are no better than what came before: no more than that is looked at.
+      Message& folded = folded_[reader].value;
+      if (!Fold::changes(folded, message)) return;
       if constexpr (SelectiveProgram<P>) {
         const std::atomic_ref value(states_[reader].value);
         if (!program_.wants(value.load(std::memory_order_relaxed), message)) return;
       }
-      if (Fold::add(states_[reader].pending, message))
-        worker.buckets.add(current_, bucket_of(message), reader);
+      if (Fold::add(folded, message)) worker.buckets.add(current_, bucket_of(message), reader);
     });
   }
 
@@ -373,10 +381,11 @@ class FixedPointExecutor {
   const P& program_;
   const RunOptions& options_;
   Side<E>& side_;
-  PublishedBuffer<PublishedOf<P>> read_;   // by slot: what ghosts published
-  PublishedBuffer<PublishedOf<P>> write_;  // by slot: what own vertices published
-  PlainVector<State> states_;              // by slot; of own vertices
-  LargeVector<std::uint8_t> is_busy_;      // by slot: some thread computes it
+  PublishedBuffer<PublishedOf<P>> read_;       // by slot: what ghosts published
+  PublishedBuffer<PublishedOf<P>> write_;      // by slot: what own vertices published
+  PlainVector<detail::Cell<Message>> folded_;  // by slot: of all messages to an own vertex so far
+  PlainVector<State> states_;                  // by slot; of own vertices
+  LargeVector<std::uint8_t> is_busy_;          // by slot: some thread computes it
   std::vector<Worker> workers_;
   std::vector<Slot> starts_;
   std::uint64_t current_ = 0;  // bucket

@@ -27,6 +27,11 @@ struct ConcurrentFold {
     }
   }();
 
+  /// Whether a message would change a cell as it is now.
+  static bool changes(Message& cell, const Message& message) {
+    const Message before = read(cell);
+    return !is_same(C{}(before, message), before);
+  }
   /// Folds a message into a cell. What the cell held before, if that changed it.
   static std::optional<Message> add(Message& cell, const Message& message) {
     const std::atomic_ref shared(cell);
@@ -37,13 +42,10 @@ struct ConcurrentFold {
       if (shared.compare_exchange_weak(before, after, std::memory_order_relaxed)) return before;
     }
   }
-  /// What a cell holds; the identity is left.
-  static Message take(Message& cell) {
-    return std::atomic_ref(cell).exchange(C::identity(), std::memory_order_relaxed);
+  static Message read(Message& cell) {
+    return std::atomic_ref(cell).load(std::memory_order_relaxed);
   }
   static bool is_identity(const Message& message) { return is_same(message, C::identity()); }
-
- private:
   static bool is_same(const Message& a, const Message& b) {
     return std::memcmp(&a, &b, sizeof(Message)) == 0;
   }

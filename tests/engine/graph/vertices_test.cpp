@@ -58,7 +58,7 @@ template <class V, class F>
 VertexValues<V> values_of(Context& context, const F& f) {
   const auto graph = cases::build<NoValue>(
       context, {.edges = {{1, 7, {}}, {7, -2, {}}, {7, 7, {}}}, .vertices = {100}});
-  LargeVector<detail::Cell<V>> cells(graph.vertices()->size());
+  PlainVector<detail::Cell<V>> cells(graph.vertices()->size());
   for (Row row = 0; row < cells.size(); ++row) cells[row].value = f(graph.vertices()->id(row));
   return VertexValues<V>(context, graph.vertices(), graph.names(), std::move(cells));
 }
