@@ -29,28 +29,37 @@ class Objective {
     Vector constants;
     for (const double log : logs) constants.push_back(std::exp(log));
     Vector all = residuals_(constants);
-    for (double& residual : all) residual = huber(residual / row_error_);
+    for (double& residual : all) residual /= row_error_;
     for (std::size_t i = 0; i < logs.size(); ++i) {
       all.push_back((logs[i] - std::log(priors_[i].value)) / priors_[i].log_spread);
     }
     return all;
   }
 
+  /// Squares near zero; of rows, the distance beyond one expected error.
+  double loss(const Vector& residuals) const {
+    double sum = 0;
+    for (std::size_t i = 0; i < residuals.size(); ++i) {
+      const double size = std::abs(residuals[i]);
+      sum += is_far(residuals, i) ? 2 * size - 1 : size * size;
+    }
+    return sum;
+  }
+
+  /// What a residual's square is weighted by so that the weighted squares have the loss's slope.
+  double weight(const Vector& residuals, std::size_t i) const {
+    return is_far(residuals, i) ? 1 / std::abs(residuals[i]) : 1;
+  }
+
  private:
-  /// A value whose square is the Huber loss: the square near zero, linear beyond.
-  static double huber(double x) {
-    const double size = std::abs(x);
-    return size <= 1 ? x : std::copysign(std::sqrt(2 * size - 1), x);
+  bool is_far(const Vector& residuals, std::size_t i) const {
+    return i < residuals.size() - priors_.size() && std::abs(residuals[i]) > 1;
   }
 
   const std::vector<Prior>& priors_;
   const Residuals& residuals_;
   double row_error_;
 };
-
-double sum_of_squares(const Vector& values) {
-  return std::inner_product(values.begin(), values.end(), values.begin(), 0.0);
-}
 
 /// Solves a symmetric positive definite system in place, by Cholesky's factors.
 Vector solve(std::vector<Vector> a, Vector b) {
@@ -74,7 +83,7 @@ Vector solve(std::vector<Vector> a, Vector b) {
   return b;
 }
 
-/// The normal equations of one step: J'J and J'r, the Jacobian by differences.
+/// The normal equations of one step: J'WJ and J'Wr, the Jacobian by differences.
 struct NormalEquations {
   std::vector<Vector> matrix;
   Vector gradient;
@@ -92,12 +101,13 @@ NormalEquations linearise(const Objective& objective, const Vector& at, const Ve
     columns.push_back(std::move(column));
   }
   NormalEquations equations{std::vector<Vector>(n, Vector(n)), Vector(n)};
-  for (std::size_t i = 0; i < n; ++i) {
-    const Vector& left = columns[i];
-    equations.gradient[i] = std::inner_product(left.begin(), left.end(), residuals.begin(), 0.0);
-    for (std::size_t j = 0; j < n; ++j) {
-      equations.matrix[i][j] =
-          std::inner_product(left.begin(), left.end(), columns[j].begin(), 0.0);
+  for (std::size_t row = 0; row < residuals.size(); ++row) {
+    const double weight = objective.weight(residuals, row);
+    for (std::size_t i = 0; i < n; ++i) {
+      equations.gradient[i] += weight * columns[i][row] * residuals[row];
+      for (std::size_t j = 0; j < n; ++j) {
+        equations.matrix[i][j] += weight * columns[i][row] * columns[j][row];
+      }
     }
   }
   return equations;
@@ -136,8 +146,8 @@ std::vector<double> fit_constants(const std::vector<Prior>& priors, const Residu
     Vector next = at;
     for (std::size_t i = 0; i < at.size(); ++i) next[i] -= std::clamp(move[i], -1.0, 1.0);
     Vector next_values = objective(next);
-    const double before = sum_of_squares(values);
-    const double after = sum_of_squares(next_values);
+    const double before = objective.loss(values);
+    const double after = objective.loss(next_values);
     if (!(after < before)) {
       damping *= 4;
       continue;

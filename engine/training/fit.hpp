@@ -19,7 +19,7 @@ using Residuals = std::function<std::vector<double>(const std::vector<double>& c
 /// The positive constants that explain the rows best: Levenberg-Marquardt over their logarithms
 /// ([More78]) on the residuals and, for each prior, its distance in spreads times `row_error`, the
 /// error that a row is expected to have. Rows far off count with their distance instead of its
-/// square (Huber), so that a few defective rows do not bend the rest. Deterministic.
+/// square ([Huber64]), so that a few defective rows do not bend the rest. Deterministic.
 std::vector<double> fit_constants(const std::vector<Prior>& priors, const Residuals& residuals,
                                   double row_error);
 

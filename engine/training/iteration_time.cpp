@@ -239,6 +239,11 @@ GroupLinks Prediction::data_links() const {
 double Prediction::data_seconds() const {
   const double gradients = software_.gradient_bytes * parameters_per_device();
   double seconds = ring_all_reduce_seconds(data_links(), gradients);
+  if (layout_.zero_stage == 3) {
+    // Reduced to their owners only; weights, 2 bytes each, are gathered in both passes.
+    seconds = ring_all_gather_seconds(data_links(), gradients) +
+              2 * ring_all_gather_seconds(data_links(), 2 * parameters_per_device());
+  }
   if (layout_.pipeline > 1 && model_.has_tied_embedding) {
     // The first and last stage sum the gradients of the embedding they share.
     seconds += 2 * software_.gradient_bytes * static_cast<double>(model_.vocabulary) * hidden() /
@@ -292,7 +297,7 @@ IterationTime Prediction::iteration() const {
     time.data = std::max(last_bucket * time.data, time.data - window);
   }
   const double num_owners =
-      software_.has_sharded_optimizer ? static_cast<double>(layout_.data * layout_.context) : 1;
+      layout_.zero_stage > 0 ? static_cast<double>(layout_.data * layout_.context) : 1;
   time.optimizer = machine_.optimizer_seconds * parameters_per_device() / num_owners +
                    machine_.iteration_seconds;
   time.slowdown = slowdown() * (whole.total() + time.bubble);

@@ -42,7 +42,6 @@ struct Software {
   bool has_pipeline_overlap = false;   ///< Sends run beside the next micro-batch.
   bool has_data_overlap = false;       ///< Gradients travel beside the last backward passes.
   bool has_scattered_sends = false;    ///< Each tensor rank sends its share ([Narayanan21], 4.1).
-  bool has_sharded_optimizer = false;  ///< Data ranks share its work (ZeRO-1, [Rajbhandari20]).
   double gradient_bytes = 4;           ///< Of one parameter, as they are summed.
 };
 

@@ -33,6 +33,9 @@ void check(const Layout& layout, const Transformer& model) {
   WEIR_EXPECT(layout.tensor > 0 && layout.context > 0 && layout.pipeline > 0 && layout.data > 0 &&
                   layout.global_batch > 0 && layout.micro_batch > 0 && layout.interleave > 0,
               input, "layout: degrees and batches must be positive");
+  WEIR_EXPECT(
+      layout.zero_stage >= 0 && layout.zero_stage <= 3, input,
+      "layout: found ZeRO stage " + std::to_string(layout.zero_stage) + "; expected 0 to 3");
   expect_divides(layout.tensor, model.num_heads, "heads over tensor parallelism");
   expect_divides(layout.context, model.sequence, "sequence over context parallelism");
   expect_divides(layout.data * layout.micro_batch, layout.global_batch,

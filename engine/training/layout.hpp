@@ -32,6 +32,9 @@ struct Layout {
   Schedule schedule = Schedule::one_f_one_b;
   Recompute recompute = Recompute::none;
   bool has_sequence_parallelism = false;  ///< [Korthikanti22], section 4.2.
+  /// What data ranks share out among them instead of each holding it all: 1 the optimizer's state,
+  /// 2 gradients too, 3 weights too ([Rajbhandari20]).
+  int zero_stage = 0;
 
   std::int64_t num_devices() const { return tensor * context * pipeline * data; }
   /// Micro-batches of one pipeline in an iteration; the last may be smaller.

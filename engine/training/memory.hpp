@@ -26,8 +26,13 @@ struct MemoryUse {
 double activation_bytes_per_layer(const Transformer& model, const Layout& layout);
 
 /// Memory of the layers on the first stage: mixed precision with Adam, 18 bytes a parameter (2
-/// weight, 4 gradient, 4 master weight, 8 moments), and the activations of all micro-batches in
-/// flight. Embeddings and logits are left out, as in the published tables.
+/// weight, 4 gradient, 4 master weight, 8 moments) before ZeRO shares them out, and the activations
+/// of all micro-batches in flight. Embeddings and logits are left out, as in the published tables.
 MemoryUse layer_memory(const Transformer& model, const Layout& layout);
+
+/// Memory of the first stage with what the tables leave out: embeddings, biases and normalisations,
+/// the layer at work under full recomputation, logits where the first stage is the last. What
+/// libraries and allocators hold besides is not in it.
+MemoryUse device_memory(const Transformer& model, const Layout& layout);
 
 }  // namespace weir::training

@@ -29,15 +29,14 @@ void Validation::add(const Machine& machine, const std::string& oracle,
 
 ErrorSummary errors_of(const std::vector<ValidationRow>& rows, const std::string& oracle) {
   ErrorSummary summary;
-  double count = 0;
   for (const ValidationRow& row : rows) {
     if (row.oracle != oracle || row.is_fitted) continue;
     const double error = std::abs(row.error());
     summary.mean += error;
     summary.largest = std::max(summary.largest, error);
-    count += 1;
+    ++summary.num_rows;
   }
-  if (count > 0) summary.mean /= count;
+  if (summary.num_rows > 0) summary.mean /= static_cast<double>(summary.num_rows);
   return summary;
 }
 

@@ -54,6 +54,7 @@ struct Validation {
 
 /// The errors, without sign, of rows of an oracle that no constant was fitted to.
 struct ErrorSummary {
+  std::int64_t num_rows = 0;
   double mean = 0;
   double largest = 0;
 };

@@ -148,7 +148,6 @@ void validate_llama3(Validation& validation) {
   software.has_fused_attention = true;
   software.has_pipeline_overlap = true;
   software.has_data_overlap = true;
-  software.has_sharded_optimizer = true;
   software.has_scattered_sends = true;
 
   std::vector<MeasuredRun> runs;
@@ -166,6 +165,7 @@ void validate_llama3(Validation& validation) {
     layout.global_batch = run.data * run.samples_per_data;
     layout.schedule = Schedule::interleaved;
     layout.interleave = 8;  // one layer a chunk
+    layout.zero_stage = 2;
     layout.has_sequence_parallelism = true;
     measured.seconds =
         causal_model_flops(measured.model, static_cast<double>(layout.global_batch)) /
@@ -205,6 +205,7 @@ MeasuredRun recipe_run(const published::RecipeFamily& family, const published::R
   layout.interleave = family.interleave;
   layout.schedule = family.interleave > 1 ? Schedule::interleaved : Schedule::one_f_one_b;
   layout.has_sequence_parallelism = family.tensor > 1;
+  layout.zero_stage = 1;
   measured.seconds = run.seconds;
   return measured;
 }
@@ -220,7 +221,6 @@ void validate_recipes(Validation& validation) {
   software.tensor_backward_overlap = 0.9;
   software.has_pipeline_overlap = true;
   software.has_data_overlap = true;
-  software.has_sharded_optimizer = true;
   software.has_scattered_sends = true;
   constexpr std::int64_t most_devices_fitted = 512;
 
