@@ -59,6 +59,7 @@ class Prediction {
   Work logits() const;
   Work layer() const;
   Work with_launches(Work layer) const;
+  double stage_bytes_per_second() const;
   double send_seconds() const;
   double parameters_per_device() const;
   double data_seconds() const;
@@ -211,15 +212,17 @@ Work Prediction::logits() const {
   return work;
 }
 
-/// One activation to the next stage, which lies on another node where a stage fills one.
+/// From a rank to one of another stage, which lies on another node unless the job fits on one.
+double Prediction::stage_bytes_per_second() const {
+  const bool is_inside = layout_.num_devices() <= machine_.devices_per_node;
+  return is_inside ? machine_.node_bytes_per_second : adapter_links().network_bytes_per_second;
+}
+
+/// One activation to the next stage.
 double Prediction::send_seconds() const {
   if (layout_.pipeline == 1) return 0;
   const double bytes = activation_bytes() / (software_.has_scattered_sends ? tensor() : 1);
-  const bool is_inside = layout_.num_devices() <= machine_.devices_per_node;
-  const double rate = is_inside ? machine_.node_bytes_per_second
-                                : machine_.network_bytes_per_second /
-                                      static_cast<double>(machine_.devices_per_node);
-  return bytes / rate + machine_.node_latency_seconds;
+  return bytes / stage_bytes_per_second() + machine_.node_latency_seconds;
 }
 
 double Prediction::parameters_per_device() const {
@@ -247,7 +250,7 @@ double Prediction::data_seconds() const {
   if (layout_.pipeline > 1 && model_.has_tied_embedding) {
     // The first and last stage sum the gradients of the embedding they share.
     seconds += 2 * software_.gradient_bytes * static_cast<double>(model_.vocabulary) * hidden() /
-               tensor() / data_links().network_bytes_per_second;
+               tensor() / stage_bytes_per_second();
   }
   return seconds;
 }
