@@ -261,7 +261,8 @@ double Prediction::slowdown() const {
   const GroupLinks links = data_links();
   double share = machine_.slowdown_per_doubling * std::log2(std::max(1.0, nodes));
   if (links.num_ranks_in_node > 1) {
-    share += machine_.sharing_slowdown * std::log2(static_cast<double>(links.num_nodes()));
+    const double pairs = static_cast<double>(links.num_nodes()) / 2;
+    share += machine_.sharing_slowdown * std::log2(std::max(1.0, pairs));
   }
   return share;
 }

@@ -28,7 +28,8 @@ struct Machine {
   double network_tensor_bytes_per_second = 60e9;  ///< The same, reached by tensor collectives.
   /// Share by which all work gets slower as the nodes of the job double: the slowest sets the pace.
   double slowdown_per_doubling = 0;
-  /// The same as the nodes of a data-parallel group double that has several ranks on each.
+  /// The same as the nodes of a data-parallel group that has several ranks on each double beyond
+  /// two.
   double sharing_slowdown = 0;
 };
 

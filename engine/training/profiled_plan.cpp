@@ -36,6 +36,17 @@ std::int64_t whole_number(const std::string& text, const std::string& path) {
   return std::stoll(text);
 }
 
+/// A count or index of a plan, small enough to multiply with others. Throws Error{input}.
+std::int64_t count_of(const Json& json, const std::string& path) {
+  constexpr std::int64_t most = 1000000;
+  const bool is_count =
+      json.is_number_integer() && json.get<double>() >= 0 && json.get<double>() <= most;
+  WEIR_EXPECT(is_count, input,
+              path + ": found " + json.dump().substr(0, 40) +
+                  "; expected a whole number of at most a million");
+  return json.get<std::int64_t>();
+}
+
 /// A line through points, each weighted by the inverse square of its value.
 struct WeightedLine {
   double weights = 0, x = 0, y = 0, xx = 0, xy = 0;
@@ -147,12 +158,12 @@ std::int64_t ProfiledPlan::num_devices() const {
 
 namespace {
 
-ProfiledPlan::Stage stage_of(const Json& layers, const Json& replicas) {
+ProfiledPlan::Stage stage_of(const Json& layers, const Json& replicas, const std::string& path) {
   ProfiledPlan::Stage stage;
-  stage.layers = layers.get<std::vector<std::int64_t>>();
+  for (const Json& layer : layers) stage.layers.push_back(count_of(layer, path));
   for (const Json& replica : replicas) {
     stage.devices.push_back(replica.at(0).at(0).at(0).get<std::string>());
-    stage.tensor = replica.at(1).get<std::int64_t>();
+    stage.tensor = count_of(replica.at(1), path);
   }
   return stage;
 }
@@ -171,10 +182,10 @@ ProfiledPlan read_profiled_plan(const std::string& path) {
     const Json& layers = pipelines.at(0).at("layers_per_stage");
     const Json& replicas = pipelines.at(0).at("tmp_per_stage");
     for (std::size_t i = 0; i < layers.size(); ++i) {
-      plan.stages.push_back(stage_of(layers.at(i), replicas.at(i)));
+      plan.stages.push_back(stage_of(layers.at(i), replicas.at(i), path));
     }
-    plan.micro_batch = json.at("mbs");
-    plan.global_batch = json.at("gbs");
+    plan.micro_batch = count_of(json.at("mbs"), path);
+    plan.global_batch = count_of(json.at("gbs"), path);
     plan.measured_seconds = json.at("real");
     plan.measured_bytes = json.at("max_mem");
   });

@@ -12,8 +12,9 @@ namespace weir::training {
 namespace {
 
 std::int64_t whole_number(double value, const std::string& where) {
-  WEIR_EXPECT(value == std::floor(value) && value > 0 && value < 1e9, input,
-              where + "found " + std::to_string(value) + "; expected a positive whole number");
+  WEIR_EXPECT(
+      value == std::floor(value) && value > 0 && value <= 1e6, input,
+      where + "found " + std::to_string(value) + "; expected a whole number from 1 to a million");
   return static_cast<std::int64_t>(value);
 }
 

@@ -112,6 +112,18 @@ TEST(IterationTimeTest, TensorGroupsAcrossNodesAreSlow) {
   EXPECT_GT(seconds_of(layout_of(16, 1, 4), Machine{}), 1.2 * seconds_of(layout_of(8, 1, 8), {}));
 }
 
+TEST(IterationTimeTest, SharedNodesSlowDownFromTheSecondDoubling) {
+  Machine shared = ideal_machine();
+  shared.sharing_slowdown = 0.1;
+  const auto slowdown_of = [&](std::int64_t tensor, std::int64_t data) {
+    const Layout layout = layout_of(tensor, 1, data);
+    return seconds_of(layout, shared) / seconds_of(layout, ideal_machine());
+  };
+  EXPECT_NEAR(slowdown_of(8, 64), 1, 1e-9);    // one rank of the group on each node
+  EXPECT_NEAR(slowdown_of(4, 4), 1, 1e-9);     // two nodes
+  EXPECT_NEAR(slowdown_of(4, 32), 1.3, 1e-9);  // sixteen
+}
+
 TEST(IterationTimeTest, LaunchesSetThePaceOfSmallLayers) {
   const Transformer small = gpt("small", 12, 256, 4);
   Machine machine;

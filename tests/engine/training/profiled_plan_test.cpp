@@ -42,6 +42,23 @@ TEST(ProfiledPlanTest, WorkIsALineOverTheMicroBatch) {
   EXPECT_NEAR(profile.update_seconds({3, 4, 5}, 4), 0.015, 1e-12);
 }
 
+TEST(ProfiledPlanTest, TheLineIsNearestInRelativeError) {
+  const MeasuredFolder folder;
+  const LayerProfile profile = LayerProfile::read(folder.write(
+      "p.json",
+      R"({"1": {"1": {"0": [1, 0, 0]}}, "2": {"1": {"0": [1, 0, 0]}}, "9": {"1": {"0": [8, 0, 0]}}})"));
+  // Where the sum of squared relative errors is least its two slopes vanish.
+  double slope_of_constant = 0;
+  double slope_of_factor = 0;
+  for (const auto& [size, seconds] : {std::pair(1.0, 1.0), {2.0, 1.0}, {9.0, 8.0}}) {
+    const double line = profile.work_seconds({0}, 1, static_cast<std::int64_t>(size));
+    slope_of_constant += (line - seconds) / (seconds * seconds);
+    slope_of_factor += size * (line - seconds) / (seconds * seconds);
+  }
+  EXPECT_NEAR(slope_of_constant, 0, 1e-12);
+  EXPECT_NEAR(slope_of_factor, 0, 1e-12);
+}
+
 TEST(ProfiledPlanTest, TimeOfAPipeline) {
   const MeasuredFolder folder;
   const ProfiledPlan plan =
@@ -101,6 +118,11 @@ TEST(ProfiledPlanTest, RefusesWhatIsMissing) {
               std::string::npos)
         << text;
   }
+  std::string huge(two_stages);
+  huge.replace(huge.find("\"gbs\": 64"), 9, "\"gbs\": 1e30");
+  const std::string path = folder.write("h_plan.json", huge);
+  EXPECT_NE(input_error_of([&] { read_profiled_plan(path); }).find("found 1e+30"),
+            std::string::npos);
   const std::string broken = folder.write("q.json", R"({"x": {"1": {"0": [1, 2, 3]}}})");
   EXPECT_NE(input_error_of([&] { LayerProfile::read(broken); }).find("'x'"), std::string::npos);
 }
