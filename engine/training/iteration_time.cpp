@@ -148,7 +148,7 @@ GroupLinks Prediction::tensor_links() const {
   return links;
 }
 
-/// Two all-reduces of the activations a layer, or their halves ([Shoeybi19], section 3); one of
+/// Two all-reduces of the activations a layer, or their halves ([Shoeybi19]); one of
 /// a parallel block.
 double Prediction::tensor_forward() const {
   if (layout_.tensor == 1) return 0;
@@ -157,7 +157,7 @@ double Prediction::tensor_forward() const {
                 machine_.node_latency_seconds);
 }
 
-/// Keys and values of all context ranks are gathered before the attention ([Dubey24], 3.3.2).
+/// Keys and values of all context ranks are gathered before the attention ([Dubey24]).
 double Prediction::context_forward() const {
   if (layout_.context == 1) return 0;
   GroupLinks links = adapter_links();

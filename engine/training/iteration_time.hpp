@@ -42,7 +42,7 @@ struct Software {
   double tensor_backward_overlap = 0;  ///< The same of the backward passes'.
   bool has_pipeline_overlap = false;   ///< Sends run beside the next micro-batch.
   bool has_data_overlap = false;       ///< Gradients travel beside the last backward passes.
-  bool has_scattered_sends = false;    ///< Each tensor rank sends its share ([Narayanan21], 4.1).
+  bool has_scattered_sends = false;    ///< Each tensor rank sends its share ([Narayanan21]).
   double gradient_bytes = 4;           ///< Of one parameter, as they are summed.
 };
 
@@ -72,7 +72,7 @@ IterationTime predict(const Transformer& model, const Layout& layout, const Mach
                       const Software& software);
 
 /// Seconds of one layer's forward and backward pass of one micro-batch; what is recomputed belongs
-/// to the backward pass ([Korthikanti22], table 4).
+/// to the backward pass ([Korthikanti22]).
 struct LayerTime {
   double forward = 0;
   double backward = 0;

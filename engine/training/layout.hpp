@@ -12,7 +12,7 @@ namespace weir::training {
 enum class Schedule {
   gpipe,        ///< All forward, then all backward ([Huang19]).
   one_f_one_b,  ///< One forward, one backward in turn ([Narayanan19]).
-  interleaved,  ///< The same over several chunks of layers per stage ([Narayanan21], 2.2).
+  interleaved,  ///< The same over several chunks of layers per stage ([Narayanan21]).
   zb_h1,        ///< Zero bubble, memory of 1F1B ([Qi24]).
   zb_v,         ///< Zero bubble, V-shaped placement of two chunks ([Qi24b]).
 };
@@ -31,7 +31,7 @@ struct Layout {
   std::int64_t interleave = 1;    ///< Chunks of layers per stage.
   Schedule schedule = Schedule::one_f_one_b;
   Recompute recompute = Recompute::none;
-  bool has_sequence_parallelism = false;  ///< [Korthikanti22], section 4.2.
+  bool has_sequence_parallelism = false;  ///< [Korthikanti22]
   /// What data ranks share out among them instead of each holding it all: 1 the optimizer's state,
   /// 2 gradients too, 3 weights too ([Rajbhandari20]).
   int zero_stage = 0;
@@ -55,8 +55,7 @@ void check(const Layout& layout, const Transformer& model);
 double bubble_micro_batches(const Layout& layout);
 
 /// Micro-batches whose activations the first stage keeps at most, in units of one stage's layers:
-/// all for GPipe, p for 1F1B and ZB-H1 and ZB-V, p(1 + (p-1)/(p v)) interleaved ([Korthikanti22],
-/// section 4.2.3).
+/// all for GPipe, p for 1F1B and ZB-H1 and ZB-V, p(1 + (p-1)/(p v)) interleaved ([Korthikanti22]).
 double micro_batches_in_flight(const Layout& layout);
 
 }  // namespace weir::training

@@ -17,7 +17,7 @@ struct MemoryUse {
 };
 
 /// Activations that one micro-batch leaves in one layer on one device, for its backward pass
-/// ([Korthikanti22], table 2): 2-byte elements, 1-byte dropout masks.
+/// ([Korthikanti22]): 2-byte elements, 1-byte dropout masks.
 ///
 /// With t tensor ranks and c context ranks of a GPT: s b h / c (10 + 24/t + 5 a s/(h t)); with
 /// sequence parallelism everything is divided by t; recomputed selectively the term in a is gone;

@@ -11,7 +11,7 @@ namespace weir::training {
 /// What is computed a second time in the backward pass instead of being kept.
 enum class Recompute {
   none,
-  selective,  ///< The attention core: scores, softmax, weighted sum ([Korthikanti22], section 5).
+  selective,  ///< The attention core: scores, softmax, weighted sum ([Korthikanti22]).
   full,       ///< Every layer from its input.
 };
 
@@ -77,7 +77,7 @@ struct ForwardFlops {
 ForwardFlops forward_flops(const Transformer& model);
 
 /// Operations of an iteration over `num_samples` that the model asks for: three forward passes. For
-/// a GPT 72 B s L h^2 (1 + s/(6h) + V/(12 L h)), equation 3 of [Narayanan21] without recomputation.
+/// a GPT 72 B s L h^2 (1 + s/(6h) + V/(12 L h)), [Narayanan21] without recomputation.
 double model_flops(const Transformer& model, double num_samples);
 /// Operations that the hardware does: those of the model and what is recomputed. Selective
 /// recomputation counts as in [Korthikanti22], whose s/(3h) takes the whole share of the attention

@@ -120,7 +120,8 @@ TEST_F(OptionsTest, WrongInputs) {
 TEST_F(OptionsTest, HelpTeaches) {
   const auto main = weir("--help");
   EXPECT_EQ(main.code, 0);
-  for (const char* word : {"run", "generate", "convert", "info", "check", "simulate", "doctor", "Exit codes"}) {
+  for (const char* word :
+       {"run", "generate", "convert", "info", "check", "simulate", "doctor", "Exit codes"}) {
     EXPECT_NE(main.out.find(word), std::string::npos) << word;
   }
   const auto run = weir("run --help");

@@ -27,7 +27,7 @@ TEST(TransformerTest, CountsAsTheFormulaOfMegatron) {
     const auto V = static_cast<double>(model.vocabulary);
     const auto s = static_cast<double>(model.sequence);
     const double formula =
-        12 * L * h * h * (1 + 13 / (12 * h) + (V + s) / (12 * L * h));  // [Narayanan21], eq. 2
+        12 * L * h * h * (1 + 13 / (12 * h) + (V + s) / (12 * L * h));  // [Narayanan21]
     EXPECT_NEAR(num_parameters(model), formula + 2 * h, 1e-12 * formula) << model.name;
   }
 }
