@@ -26,12 +26,12 @@ struct VtrainFile {
 /// What is usual for A100 nodes with 800 Gb/s into the network, and how sure that is.
 std::vector<FreeConstant> vtrain_constants(const VtrainFile& file) {
   std::vector<FreeConstant> constants = {
-      {"matmul efficiency", &Machine::matmul_efficiency, {0.75, 0.3}},
-      {"tile, elements", &Machine::tile, {64, 0.7}},
+      {"matmul efficiency", &Machine::matmul_efficiency, {0.75, 0.1}},
+      {"tile, elements", &Machine::tile, {64, 0.4}},
       {"memory, bytes/s", &Machine::memory_bytes_per_second, {1.5e12, 0.5}},
       {"optimizer, s/parameter", &Machine::optimizer_seconds, {4e-11, 1}},
       {"once an iteration, s", &Machine::iteration_seconds, {1e-3, 2}},
-      {"collectives inside nodes, bytes/s", &Machine::node_bytes_per_second, {230e9, 0.3}},
+      {"collectives inside nodes, bytes/s", &Machine::node_bytes_per_second, {230e9, 0.1}},
       {"collective latency, s", &Machine::node_latency_seconds, {20e-6, 1}}};
   if (!file.has_several_nodes) {
     // Its layers are so small that launching them is what takes time.
