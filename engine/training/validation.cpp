@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdarg>
 #include <cstdio>
 #include <filesystem>
 
@@ -56,40 +55,72 @@ Validation validate(const std::string& fit_folder, const std::string& data_folde
 
 namespace {
 
-/// printf into a string.
-__attribute__((format(printf, 1, 2))) std::string formatted(const char* format, ...) {
-  char text[512];
-  std::va_list arguments;
-  va_start(arguments, format);
-  std::vsnprintf(text, sizeof text, format, arguments);
-  va_end(arguments);
+std::string left(std::string text, std::size_t width) {
+  text.resize(std::max(width, text.size()), ' ');
+  return text + ' ';
+}
+
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text + ' ';
+}
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.6g", value);
+  return text;
+}
+
+std::string error_text(const ValidationRow& row) {
+  char text[48];
+  std::snprintf(text, sizeof text, "%+.2f%c", row.error(), row.unit == "%" ? 'p' : '%');
+  return text;
+}
+
+constexpr std::size_t oracle_width = 26;
+constexpr std::size_t label_width = 48;
+constexpr std::size_t number_width = 11;
+
+std::string constants_text(const Validation& validation) {
+  std::string text = left("fitted for", oracle_width) + left("constant", label_width) +
+                     right("before", number_width) + right("value", number_width) + '\n';
+  for (const FittedValue& constant : validation.constants) {
+    text += left(constant.oracle, oracle_width) + left(constant.name, label_width) +
+            right(number(constant.prior), number_width) +
+            right(number(constant.value), number_width) + '\n';
+  }
+  return text;
+}
+
+std::string rows_text(const Validation& validation) {
+  constexpr std::size_t unit_width = 5;
+  std::string text = left("oracle", oracle_width) + left("row", label_width) +
+                     left("unit", unit_width) + right("measured", number_width) +
+                     right("predicted", number_width) + right("error", number_width) + '\n';
+  for (const ValidationRow& row : validation.rows) {
+    text += left(row.oracle, oracle_width) + left(row.label, label_width) +
+            left(row.unit, unit_width) + right(number(row.measured), number_width) +
+            right(number(row.predicted), number_width) + right(error_text(row), number_width) +
+            (row.is_fitted ? "fitted" : "") + '\n';
+  }
+  for (const std::string& reason : validation.left_out) text += "left out: " + reason + '\n';
+  return text;
+}
+
+std::string goals_text(const Validation& validation) {
+  std::string text = left("oracle", oracle_width) + left("goal", label_width) +
+                     right("reached", number_width) + right("limit", number_width + 3) + '\n';
+  for (const ValidationGoal& goal : validation.goals) {
+    text += left(goal.oracle, oracle_width) + left(goal.label, label_width) +
+            right(number(goal.reached), number_width) + (goal.is_lower_limit ? ">= " : "<= ") +
+            right(number(goal.limit), number_width) + (goal.is_met() ? "met" : "MISSED") + '\n';
+  }
   return text;
 }
 
 }  // namespace
 
 std::string to_text(const Validation& validation) {
-  std::string text =
-      formatted("%-26s %-38s %12s %12s\n", "fitted for", "constant", "before", "value");
-  for (const FittedValue& constant : validation.constants) {
-    text += formatted("%-26s %-38s %12.4g %12.4g\n", constant.oracle.c_str(), constant.name.c_str(),
-                      constant.prior, constant.value);
-  }
-  text += formatted("\n%-26s %-44s %-4s %12s %12s %9s\n", "oracle", "row", "unit", "measured",
-                    "predicted", "error");
-  for (const ValidationRow& row : validation.rows) {
-    text += formatted("%-26s %-44s %-4s %12.6g %12.6g %+8.2f%s%s\n", row.oracle.c_str(),
-                      row.label.c_str(), row.unit.c_str(), row.measured, row.predicted, row.error(),
-                      row.unit == "%" ? "p" : "%", row.is_fitted ? " fitted" : "");
-  }
-  for (const std::string& reason : validation.left_out) text += "left out: " + reason + '\n';
-  text += formatted("\n%-26s %-50s %9s    %9s\n", "oracle", "goal", "reached", "limit");
-  for (const ValidationGoal& goal : validation.goals) {
-    text += formatted("%-26s %-50s %9.4g %s %9.4g %s\n", goal.oracle.c_str(), goal.label.c_str(),
-                      goal.reached, goal.is_lower_limit ? ">=" : "<=", goal.limit,
-                      goal.is_met() ? "met" : "MISSED");
-  }
-  return text;
+  return constants_text(validation) + '\n' + rows_text(validation) + '\n' + goals_text(validation);
 }
 
 }  // namespace weir::training

@@ -130,7 +130,9 @@ Profiles profiles_of(const ProfiledPlan& plan, const std::vector<std::string>& f
   for (const ProfiledPlan::Stage& stage : plan.stages) {
     for (const std::string& device : stage.devices) {
       for (const std::string& folder : folders) {
-        const std::string path = folder + "/sailor/profiles/" + plan.model + "_" + device + ".json";
+        std::string path = folder + "/sailor/profiles/";
+        path += plan.model + '_';
+        path += device + ".json";
         if (profiles.contains(device) || !std::filesystem::exists(path)) continue;
         profiles.emplace(device, LayerProfile::read(path));
       }
