@@ -120,8 +120,8 @@ TEST_F(OptionsTest, WrongInputs) {
 TEST_F(OptionsTest, HelpTeaches) {
   const auto main = weir("--help");
   EXPECT_EQ(main.code, 0);
-  for (const char* word :
-       {"run", "bench", "generate", "convert", "info", "check", "doctor", "Exit codes"}) {
+  for (const char* word : {"run", "bench", "generate", "convert", "info", "check", "simulate",
+                           "doctor", "Exit codes"}) {
     EXPECT_NE(main.out.find(word), std::string::npos) << word;
   }
   const auto run = weir("run --help");
@@ -130,7 +130,8 @@ TEST_F(OptionsTest, HelpTeaches) {
     EXPECT_NE(run.out.find(word), std::string::npos) << word;
   }
   EXPECT_EQ(weir("help run").out, run.out);
-  for (const char* command : {"bench", "generate", "convert", "info", "check", "doctor"}) {
+  for (const char* command :
+       {"bench", "generate", "convert", "info", "check", "simulate", "doctor"}) {
     const auto help = weir(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Example"), std::string::npos) << command;
