@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weir/engine/training/partition.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <weir/engine/model/check.hpp>
+#include <weir/engine/training/downsets.hpp>
+#include <weir/engine/training/stage_cost.hpp>
+
+namespace weir::training {
+
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+/// Pairs of downsets times pairs of devices that one shape of pipelines may take.
+constexpr double most_work = 1e9;
+constexpr std::size_t most_devices_per_pipeline = 64;
+
+/// The cut that `before` stands for, and the replicas of the stage after it.
+struct Choice {
+  std::uint32_t before = 0;
+  std::uint32_t replicas = 0;
+};
+
+/// Downsets, and for each those inside it.
+struct Cuts {
+  std::vector<Downset> downsets;
+  std::vector<std::vector<std::uint32_t>> inside;
+  double num_pairs = 0;
+  bool is_complete = true;
+};
+
+Cuts find_cuts(const OperatorGraph& graph, std::size_t most) {
+  Cuts cuts;
+  auto all = all_downsets(graph, most);
+  cuts.is_complete = all.has_value();
+  cuts.downsets =
+      all ? std::move(*all) : prefix_downsets(graph, std::max<std::size_t>(most / 8, 2));
+  cuts.inside.resize(cuts.downsets.size());
+  for (std::size_t j = 0; j < cuts.downsets.size(); ++j) {
+    for (std::size_t i = 0; i < j; ++i) {
+      if (!cuts.downsets[i].members.is_subset_of(cuts.downsets[j].members)) continue;
+      cuts.inside[j].push_back(static_cast<std::uint32_t>(i));
+    }
+    cuts.num_pairs += static_cast<double>(cuts.inside[j].size());
+  }
+  return cuts;
+}
+
+/// The plan of one shape whose worst stage is best.
+class Search {
+ public:
+  Search(const Cuts& cuts, std::size_t num_devices, bool is_straight)
+      : cuts_(cuts), num_devices_(num_devices), is_straight_(is_straight) {}
+
+  /// `cost(before, after, first, replicas)` is that of a stage, `never` if it may not be; only
+  /// plans below `bound` are of interest, and no stage of r replicas costs less than `least(before,
+  /// after) / r`. Returns the least cost, or `bound`.
+  template <class Cost, class Least>
+  double run(double bound, Cost cost, Least least) {
+    const std::size_t width = num_devices_ + 1;
+    best_.assign(cuts_.downsets.size() * width, never);
+    choice_.assign(cuts_.downsets.size() * width, {});
+    best_[0] = 0;
+    const std::size_t full = cuts_.downsets.size() - 1;
+    for (std::size_t j = 1; j <= full; ++j) {
+      for (const std::uint32_t i : cuts_.inside[j]) {
+        const double whole = least(cuts_.downsets[i], cuts_.downsets[j]);
+        extend(i, j, bound, whole, cost);
+      }
+    }
+    return std::min(bound, best_[full * width + num_devices_]);
+  }
+
+  /// Calls `visit(before, after, first, replicas)` for the stages of the plan found, last first.
+  template <class Visit>
+  void for_each_stage(Visit visit) const {
+    std::size_t j = cuts_.downsets.size() - 1;
+    for (std::size_t end = num_devices_; end > 0;) {
+      const Choice& choice = choice_[j * (num_devices_ + 1) + end];
+      end -= choice.replicas;
+      visit(cuts_.downsets[choice.before], cuts_.downsets[j], end, std::size_t{choice.replicas});
+      j = choice.before;
+    }
+  }
+
+ private:
+  template <class Cost>
+  void extend(std::size_t i, std::size_t j, double bound, double whole, Cost cost) {
+    const std::size_t width = num_devices_ + 1;
+    const double* const before = &best_[i * width];
+    double* const after = &best_[j * width];
+    // With fewer replicas the stage alone would be no better than what is known.
+    const auto fewest = static_cast<std::size_t>(
+        std::clamp(whole / bound * (1 - 1e-9), 1.0, static_cast<double>(width)));
+    const std::size_t most = is_straight_ ? 1 : num_devices_;
+    const bool is_last = j + 1 == cuts_.downsets.size();
+    for (std::size_t first = 0; first < num_devices_; ++first) {
+      if (before[first] >= bound) continue;
+      std::size_t replicas = fewest;
+      if (is_last) replicas = std::max(replicas, num_devices_ - first);  // nothing comes after it
+      for (; replicas <= most && first + replicas <= num_devices_; ++replicas) {
+        double& known = after[first + replicas];
+        if (before[first] >= known) continue;
+        const double worst =
+            std::max(before[first], cost(cuts_.downsets[i], cuts_.downsets[j], first, replicas));
+        if (worst >= known || worst >= bound) continue;
+        known = worst;
+        choice_[j * width + first + replicas] = {static_cast<std::uint32_t>(i),
+                                                 static_cast<std::uint32_t>(replicas)};
+      }
+    }
+  }
+
+  const Cuts& cuts_;
+  std::size_t num_devices_;
+  bool is_straight_;
+  std::vector<double> best_;    ///< [downset][devices used]
+  std::vector<Choice> choice_;  ///< The last stage of that.
+};
+
+bool fits(const StageCost& cost, const Downset& before, const Downset& after, std::size_t first,
+          std::size_t replicas) {
+  const double limit = cost.memory_limit(first, replicas);
+  return limit == 0 || cost.memory_bytes(before, after, first, replicas) <= limit;
+}
+
+/// The fastest plan of a shape, if any is faster than `bound`.
+std::optional<Partition> plan_shape(const Cuts& cuts, const StageCost& cost, bool is_straight,
+                                    double bound) {
+  const PipelineShape shape = cost.shape();
+  const double share = 1 / (cost.fastest_speed() * static_cast<double>(shape.num_pipelines));
+  Search search(cuts, shape.num_devices, is_straight);
+  const double seconds = search.run(
+      bound,
+      [&](const Downset& before, const Downset& after, std::size_t first, std::size_t replicas) {
+        if (!fits(cost, before, after, first, replicas)) return never;
+        return cost.seconds(before, after, first, replicas);
+      },
+      [&](const Downset& before, const Downset& after) {
+        return (after.seconds - before.seconds) * share;
+      });
+  if (!(seconds < bound)) return {};
+  Partition plan;
+  plan.num_pipelines = shape.num_pipelines;
+  plan.devices_per_pipeline = shape.num_devices;
+  plan.seconds = seconds;
+  search.for_each_stage(
+      [&](const Downset& before, const Downset& after, std::size_t first, std::size_t replicas) {
+        Stage stage = cost.describe(before, after, first, replicas);
+        stage.operators = difference(after.members, before.members);
+        plan.stages.push_back(std::move(stage));
+      });
+  std::reverse(plan.stages.begin(), plan.stages.end());
+  return plan;
+}
+
+/// Shapes in the order in which they are tried: replicas of the whole first, then the most devices.
+std::vector<PipelineShape> shapes_of(std::size_t num_devices, const PartitionOptions& options,
+                                     std::size_t most_per_pipeline) {
+  if (options.num_stages) return {{*options.num_stages, 1}};
+  std::vector<PipelineShape> shapes;
+  for (std::size_t n = 1; n <= most_per_pipeline; ++n) {
+    const std::size_t most = num_devices / n;
+    const std::size_t fewest = num_devices <= most_devices_per_pipeline ? 1 : most;
+    for (std::size_t b = fewest; b <= most; ++b) shapes.push_back({n, b});
+  }
+  std::stable_sort(shapes.begin(), shapes.end(), [](PipelineShape a, PipelineShape b) {
+    if ((a.num_devices == 1) != (b.num_devices == 1)) return a.num_devices == 1;
+    return a.num_devices * a.num_pipelines > b.num_devices * b.num_pipelines;
+  });
+  return shapes;
+}
+
+std::string in_gigabytes(double bytes) {
+  std::string text(32, '\0');
+  text.resize(
+      static_cast<std::size_t>(std::snprintf(text.data(), text.size(), "%.3f GB", bytes / 1e9)));
+  return text;
+}
+
+/// Throws: of all plans the one whose worst stage exceeds its memory least, and that stage.
+[[noreturn]] void refuse_for_memory(const OperatorGraph& graph, const Cuts& cuts,
+                                    const schedule::Topology& cluster,
+                                    const PartitionOptions& options,
+                                    const std::vector<PipelineShape>& shapes) {
+  double least = never;
+  std::string text;
+  for (const PipelineShape shape : shapes) {
+    if (shape.num_pipelines > 1) continue;  // as a pipeline alone
+    const StageCost cost(cluster, options, shape);
+    Search search(cuts, shape.num_devices, options.num_stages.has_value());
+    const auto excess = [&](const Downset& before, const Downset& after, std::size_t first,
+                            std::size_t replicas) {
+      const double limit = cost.memory_limit(first, replicas);
+      return limit == 0 ? 0 : cost.memory_bytes(before, after, first, replicas) / limit;
+    };
+    const double found = search.run(least, excess, [](const auto&, const auto&) { return 0.0; });
+    if (!(found < least)) continue;
+    least = found;
+    std::size_t num_later = 0;
+    search.for_each_stage(
+        [&](const Downset& before, const Downset& after, std::size_t first, std::size_t replicas) {
+          ++num_later;
+          if (excess(before, after, first, replicas) < found) return;
+          const auto operators = difference(after.members, before.members);
+          text = "the stage of " + std::to_string(operators.size()) + " operators, " +
+                 graph[operators.front()].name + " to " + graph[operators.back()].name +
+                 ", needs " + in_gigabytes(cost.memory_bytes(before, after, first, replicas)) +
+                 " on device " + std::to_string(first) + ", which has " +
+                 in_gigabytes(cost.memory_limit(first, replicas)) + " (" +
+                 std::to_string(shape.num_devices) + " devices in one pipeline)";
+        });
+  }
+  throw Error(ErrorCode::input, cluster.name() + ": found no plan that fits in memory: at best " +
+                                    text +
+                                    "; expected more memory, more devices or smaller operators");
+}
+
+void check_options(const OperatorGraph& graph, const schedule::Topology& cluster,
+                   const PartitionOptions& options) {
+  WEIR_EXPECT(!graph.is_empty(), input, "found a graph without operators; expected at least one");
+  WEIR_EXPECT(std::isfinite(options.parameter_copies) && options.parameter_copies >= 0, usage,
+              "found " + std::to_string(options.parameter_copies) +
+                  " copies of the parameters; expected 0 or more");
+  WEIR_EXPECT(options.micro_batches_per_update > 0, usage,
+              "found 0 micro-batches per update; expected at least 1");
+  if (!options.num_stages) return;
+  const std::size_t stages = *options.num_stages;
+  WEIR_EXPECT(stages > 0 && stages <= graph.size(), input,
+              "found " + std::to_string(stages) + " stages for " + std::to_string(graph.size()) +
+                  " operators; expected 1 to as many");
+  WEIR_EXPECT(stages <= cluster.num_devices(), input,
+              "found " + std::to_string(stages) + " stages for " +
+                  std::to_string(cluster.num_devices()) + " devices; expected 1 to as many");
+}
+
+/// Replicas of the whole graph on all devices.
+std::optional<double> find_data_parallel(const Cuts& cuts, const schedule::Topology& cluster,
+                                         const PartitionOptions& options) {
+  const StageCost cost(cluster, options, {1, cluster.num_devices()});
+  if (!fits(cost, cuts.downsets.front(), cuts.downsets.back(), 0, 1)) return {};
+  return cost.seconds(cuts.downsets.front(), cuts.downsets.back(), 0, 1);
+}
+
+}  // namespace
+
+Partition partition(const OperatorGraph& graph, const schedule::Topology& cluster,
+                    const PartitionOptions& options) {
+  check_options(graph, cluster, options);
+  const Cuts cuts = find_cuts(graph, options.most_downsets);
+  const std::size_t num_devices = cluster.num_devices();
+  std::size_t most_per_pipeline = std::min(num_devices, most_devices_per_pipeline);
+  while (most_per_pipeline > 1 &&
+         cuts.num_pairs * std::pow(static_cast<double>(most_per_pipeline), 2) > most_work) {
+    --most_per_pipeline;
+  }
+  const auto shapes = shapes_of(num_devices, options, most_per_pipeline);
+  Partition best;
+  double bound = never;
+  for (const PipelineShape shape : shapes) {
+    const double ideal =
+        cuts.downsets.back().seconds / static_cast<double>(shape.num_devices * shape.num_pipelines);
+    const StageCost cost(cluster, options, shape);
+    if (ideal / cost.fastest_speed() >= bound) continue;
+    auto plan = plan_shape(cuts, cost, options.num_stages.has_value(), bound);
+    if (!plan) continue;
+    best = std::move(*plan);
+    bound = best.seconds;
+  }
+  if (best.stages.empty()) refuse_for_memory(graph, cuts, cluster, options, shapes);
+  best.num_devices = num_devices;
+  best.one_device_seconds = cuts.downsets.back().seconds;
+  best.data_parallel_seconds = find_data_parallel(cuts, cluster, options);
+  best.num_downsets = cuts.downsets.size();
+  best.is_exact =
+      cuts.is_complete && (options.num_stages.has_value() || most_per_pipeline == num_devices);
+  return best;
+}
+
+double pipeline_seconds(const std::vector<double>& stage_seconds, std::size_t num_micro_batches) {
+  double sum = 0;
+  double longest = 0;
+  for (const double seconds : stage_seconds) {
+    sum += seconds;
+    longest = std::max(longest, seconds);
+  }
+  if (num_micro_batches == 0) return 0;
+  return sum + static_cast<double>(num_micro_batches - 1) * longest;
+}
+
+std::string name_of(Bound bound) {
+  switch (bound) {
+    case Bound::compute: return "compute";
+    case Bound::gradients: return "gradients";
+    case Bound::input: return "input";
+    case Bound::output: return "output";
+  }
+  return "unknown";
+}
+
+}  // namespace weir::training
