@@ -90,6 +90,51 @@ std::optional<std::vector<Downset>> all_downsets(const OperatorGraph& graph, std
   return downsets;
 }
 
+std::vector<OperatorSet> ancestors_of(const OperatorGraph& graph) {
+  std::vector<OperatorSet> ancestors(graph.size(), OperatorSet(graph.size()));
+  for (const std::size_t i : graph.topological_order()) {
+    ancestors[i].insert(i);
+    for (const std::size_t producer : graph.producers(i)) ancestors[i].unite(ancestors[producer]);
+  }
+  return ancestors;
+}
+
+std::optional<std::vector<Downset>> grown_downsets(const OperatorGraph& graph, std::size_t most) {
+  const std::vector<OperatorSet> ancestors = ancestors_of(graph);
+  std::vector<OperatorSet> found;
+  std::unordered_map<OperatorSet, std::size_t, HashOfSet> known;
+  const auto add = [&](const OperatorSet& members, std::size_t i) {
+    OperatorSet larger = members;
+    larger.unite(ancestors[i]);
+    if (known.emplace(larger, found.size()).second) found.push_back(std::move(larger));
+  };
+  const auto add_next_source = [&](const OperatorSet& members) {
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      if (!members.contains(i) && graph.producers(i).empty()) return add(members, i);
+    }
+  };
+  add_next_source(OperatorSet(graph.size()));
+  for (std::size_t next = 0; next < found.size(); ++next) {
+    if (found.size() > most) return std::nullopt;
+    const OperatorSet members = found[next];
+    bool has_grown = false;
+    members.for_each([&](std::size_t i) {
+      for (const std::size_t consumer : graph.consumers(i)) {
+        if (members.contains(consumer)) continue;
+        add(members, consumer);
+        has_grown = true;
+      }
+    });
+    if (!has_grown) add_next_source(members);
+  }
+  std::vector<Downset> downsets;
+  for (OperatorSet& members : found) downsets.push_back(make_downset(graph, std::move(members)));
+  std::stable_sort(downsets.begin(), downsets.end(), [](const Downset& a, const Downset& b) {
+    return a.num_members < b.num_members;
+  });
+  return downsets;
+}
+
 std::vector<Downset> prefix_downsets(const OperatorGraph& graph, std::size_t most) {
   const std::vector<std::size_t> order = graph.topological_order();
   const double step =

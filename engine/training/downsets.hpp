@@ -57,9 +57,17 @@ Downset make_downset(const OperatorGraph& graph, OperatorSet members);
 /// more than `most`. Throws Error{input} at a cycle.
 std::optional<std::vector<Downset>> all_downsets(const OperatorGraph& graph, std::size_t most);
 
+/// Fewer: those that grow from the first source by one consumer and all before it at a time, which
+/// does not count the ways to interleave branches that begin on their own ([Narayanan19]'s
+/// optimizer). None is empty, the last holds all. Nothing if there are more than `most`.
+std::optional<std::vector<Downset>> grown_downsets(const OperatorGraph& graph, std::size_t most);
+
 /// The downsets that are prefixes of the topological order, at most `most` of them, as evenly
 /// spread over the time as operators allow, the empty and the full one among them.
 std::vector<Downset> prefix_downsets(const OperatorGraph& graph, std::size_t most);
+
+/// For each operator, it and all before it.
+std::vector<OperatorSet> ancestors_of(const OperatorGraph& graph);
 
 /// Members of `larger` that are not in `smaller`, ascending.
 std::vector<std::size_t> difference(const OperatorSet& larger, const OperatorSet& smaller);

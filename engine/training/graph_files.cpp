@@ -65,6 +65,7 @@ class PipeDreamFile {
     if (kind_end > name_end) {
       op.kind = std::string(row.substr(name_end + dash.size(), kind_end - name_end - dash.size()));
     }
+    op.is_input = op.kind.starts_with("Input");
     std::string_view fields = row.substr(kind_end + dash.size());
     fields = fields.substr(0, fields.find(dash));  // a stage number may follow
     op.forward_seconds = take_field(line, fields, "forward_compute_time") * millisecond;

@@ -111,4 +111,20 @@ Operator OperatorGraph::total() const {
   return sum;
 }
 
+Subgraph select(const OperatorGraph& graph, const std::vector<bool>& is_kept) {
+  Subgraph part;
+  std::vector<std::size_t> number(graph.size());
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    if (!is_kept[i]) continue;
+    number[i] = part.graph.add(graph[i]);
+    part.original.push_back(i);
+  }
+  for (const std::size_t i : part.original) {
+    for (const std::size_t consumer : graph.consumers(i)) {
+      if (is_kept[consumer]) part.graph.connect(number[i], number[consumer]);
+    }
+  }
+  return part;
+}
+
 }  // namespace weir::training

@@ -18,6 +18,8 @@ struct Operator {
   double activation_bytes = 0;  ///< Kept from the forward to the backward pass.
   double output_bytes = 0;      ///< Read by the consumers, once per stage of a pipeline.
   double parameter_bytes = 0;
+  bool is_input =
+      false;  ///< Loads data on the host, beside the devices: planners count nothing of it.
 
   double seconds() const { return forward_seconds + backward_seconds; }
 };
@@ -56,5 +58,13 @@ class OperatorGraph {
   std::vector<std::vector<std::size_t>> consumers_;
   std::size_t num_edges_ = 0;
 };
+
+/// Some operators of a graph, and the edges between these.
+struct Subgraph {
+  OperatorGraph graph;
+  std::vector<std::size_t> original;  ///< Number in the whole graph, ascending.
+};
+
+Subgraph select(const OperatorGraph& graph, const std::vector<bool>& is_kept);
 
 }  // namespace weir::training

@@ -34,10 +34,16 @@ struct Cuts {
 
 Cuts find_cuts(const OperatorGraph& graph, std::size_t most) {
   Cuts cuts;
-  auto all = all_downsets(graph, most);
-  cuts.is_complete = all.has_value();
-  cuts.downsets =
-      all ? std::move(*all) : prefix_downsets(graph, std::max<std::size_t>(most / 8, 2));
+  if (auto all = all_downsets(graph, most)) {
+    cuts.downsets = std::move(*all);
+  } else if (auto grown = grown_downsets(graph, most)) {
+    cuts.is_complete = false;
+    cuts.downsets = std::move(*grown);
+    cuts.downsets.insert(cuts.downsets.begin(), make_downset(graph, OperatorSet(graph.size())));
+  } else {
+    cuts.is_complete = false;
+    cuts.downsets = prefix_downsets(graph, std::max<std::size_t>(most / 4, 2));
+  }
   cuts.inside.resize(cuts.downsets.size());
   for (std::size_t j = 0; j < cuts.downsets.size(); ++j) {
     for (std::size_t i = 0; i < j; ++i) {
@@ -221,7 +227,7 @@ std::string in_gigabytes(double bytes) {
 
 void check_options(const OperatorGraph& graph, const schedule::Topology& cluster,
                    const PartitionOptions& options) {
-  WEIR_EXPECT(!graph.is_empty(), input, "found a graph without operators; expected at least one");
+  WEIR_EXPECT(!graph.is_empty(), input, "found no operator that takes time; expected at least one");
   WEIR_EXPECT(std::isfinite(options.parameter_copies) && options.parameter_copies >= 0, usage,
               "found " + std::to_string(options.parameter_copies) +
                   " copies of the parameters; expected 0 or more");
@@ -245,26 +251,26 @@ std::optional<double> find_data_parallel(const Cuts& cuts, const schedule::Topol
   return cost.seconds(cuts.downsets.front(), cuts.downsets.back(), 0, 1);
 }
 
-}  // namespace
+/// The most devices of one pipeline for which all stages can be tried.
+std::size_t most_per_pipeline(const Cuts& cuts, std::size_t num_devices) {
+  std::size_t most = std::min(num_devices, most_devices_per_pipeline);
+  while (most > 1 && cuts.num_pairs * static_cast<double>(most * most) > most_work) --most;
+  return most;
+}
 
-Partition partition(const OperatorGraph& graph, const schedule::Topology& cluster,
-                    const PartitionOptions& options) {
+Partition partition_operators(const OperatorGraph& graph, const schedule::Topology& cluster,
+                              const PartitionOptions& options) {
   check_options(graph, cluster, options);
   const Cuts cuts = find_cuts(graph, options.most_downsets);
   const std::size_t num_devices = cluster.num_devices();
-  std::size_t most_per_pipeline = std::min(num_devices, most_devices_per_pipeline);
-  while (most_per_pipeline > 1 &&
-         cuts.num_pairs * std::pow(static_cast<double>(most_per_pipeline), 2) > most_work) {
-    --most_per_pipeline;
-  }
-  const auto shapes = shapes_of(num_devices, options, most_per_pipeline);
+  const std::size_t most = most_per_pipeline(cuts, num_devices);
+  const auto shapes = shapes_of(num_devices, options, most);
   Partition best;
   double bound = never;
   for (const PipelineShape shape : shapes) {
-    const double ideal =
-        cuts.downsets.back().seconds / static_cast<double>(shape.num_devices * shape.num_pipelines);
     const StageCost cost(cluster, options, shape);
-    if (ideal / cost.fastest_speed() >= bound) continue;
+    const auto num_used = static_cast<double>(shape.num_devices * shape.num_pipelines);
+    if (cuts.downsets.back().seconds / num_used / cost.fastest_speed() >= bound) continue;
     auto plan = plan_shape(cuts, cost, options.num_stages.has_value(), bound);
     if (!plan) continue;
     best = std::move(*plan);
@@ -275,9 +281,48 @@ Partition partition(const OperatorGraph& graph, const schedule::Topology& cluste
   best.one_device_seconds = cuts.downsets.back().seconds;
   best.data_parallel_seconds = find_data_parallel(cuts, cluster, options);
   best.num_downsets = cuts.downsets.size();
-  best.is_exact =
-      cuts.is_complete && (options.num_stages.has_value() || most_per_pipeline == num_devices);
+  best.is_exact = cuts.is_complete && (options.num_stages.has_value() || most == num_devices);
   return best;
+}
+
+/// What takes nothing of any device: inputs, and views (no time, no parameters) that nothing reads.
+bool is_free(const OperatorGraph& graph, std::size_t i) {
+  const Operator& op = graph[i];
+  const bool is_unread_view = graph.consumers(i).empty() && !graph.producers(i).empty() &&
+                              op.seconds() == 0 && op.parameter_bytes == 0;
+  return op.is_input || is_unread_view;
+}
+
+/// Adds each input to the first stage that reads it, each unread view to the last that feeds it.
+void add_free_operators(const OperatorGraph& graph, std::vector<Stage>& stages) {
+  std::vector<std::size_t> stage_of(graph.size(), stages.size());
+  for (std::size_t s = 0; s < stages.size(); ++s) {
+    for (const std::size_t i : stages[s].operators) stage_of[i] = s;
+  }
+  for (const std::size_t i : graph.topological_order()) {
+    if (!is_free(graph, i)) continue;
+    std::size_t stage = graph.consumers(i).empty() ? 0 : stages.size() - 1;
+    for (const std::size_t c : graph.consumers(i)) stage = std::min(stage, stage_of[c]);
+    for (const std::size_t p : graph.producers(i)) stage = std::max(stage, stage_of[p]);
+    stage_of[i] = stage;
+    stages[stage].operators.push_back(i);
+  }
+  for (Stage& stage : stages) std::sort(stage.operators.begin(), stage.operators.end());
+}
+
+}  // namespace
+
+Partition partition(const OperatorGraph& graph, const schedule::Topology& cluster,
+                    const PartitionOptions& options) {
+  std::vector<bool> is_kept(graph.size());
+  for (std::size_t i = 0; i < graph.size(); ++i) is_kept[i] = !is_free(graph, i);
+  const Subgraph computed = select(graph, is_kept);
+  Partition plan = partition_operators(computed.graph, cluster, options);
+  for (Stage& stage : plan.stages) {
+    for (std::size_t& i : stage.operators) i = computed.original[i];
+  }
+  add_free_operators(graph, plan.stages);
+  return plan;
 }
 
 double pipeline_seconds(const std::vector<double>& stage_seconds, std::size_t num_micro_batches) {

@@ -18,7 +18,8 @@ struct PartitionOptions {
   double parameter_copies = 4;
   /// Micro-batches that a replica computes between two exchanges of gradients.
   std::size_t micro_batches_per_update = 1;
-  /// With more downsets than that, cuts are looked for along one topological order only.
+  /// With more downsets than that, only grown_downsets are cuts; with more of these as well, only
+  /// prefixes of one topological order.
   std::size_t most_downsets = 4096;
 };
 
@@ -64,10 +65,10 @@ struct Partition {
 ///
 /// A stage is what one downset of the graph has more than the one before; it runs on consecutive
 /// devices. It costs the most of computing, of exchanging its gradients, and of moving activations
-/// over either boundary, as these overlap; docs/planning.md has the formulas. Found by dynamic
-/// programming over (downset, devices used). Only plans that fit in memory are looked at. Throws
-/// Error{input} where none fits, with the stage and bytes that stand in the way, and where there
-/// are more stages than operators or devices.
+/// over either boundary, as these overlap; inputs and unread views cost nothing;
+/// docs/planning.md has the formulas. Found by dynamic programming over (downset, devices used).
+/// Only plans that fit in memory are looked at. Throws Error{input} where none fits, with the stage
+/// and bytes that stand in the way, and where there are more stages than operators or devices.
 Partition partition(const OperatorGraph& graph, const schedule::Topology& cluster,
                     const PartitionOptions& options = {});
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <unordered_map>
 
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/training/downsets.hpp>
@@ -22,34 +21,13 @@ struct State {
 
 /// The graph without the operators that the optimizer leaves out.
 OperatorGraph without_ends(const OperatorGraph& graph) {
-  const auto is_input = [&](std::size_t i) {
-    return graph.producers(i).empty() && graph[i].kind.starts_with("Input");
-  };
-  const auto is_kept = [&](std::size_t i) {
-    const auto& consumers = graph.consumers(i);
-    return !is_input(i) && !(consumers.empty() && graph[i].kind.starts_with("__getitem__"));
-  };
-  OperatorGraph kept;
-  std::vector<std::size_t> number(graph.size());
+  std::vector<bool> is_kept(graph.size());
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    if (is_kept(i)) number[i] = kept.add(graph[i]);
+    const bool is_unused_item =
+        graph.consumers(i).empty() && graph[i].kind.starts_with("__getitem__");
+    is_kept[i] = !graph[i].is_input && !is_unused_item;
   }
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    for (const std::size_t consumer : graph.consumers(i)) {
-      if (is_kept(i) && is_kept(consumer)) kept.connect(number[i], number[consumer]);
-    }
-  }
-  return kept;
-}
-
-/// For each operator, it and all before it.
-std::vector<OperatorSet> ancestors_of(const OperatorGraph& graph) {
-  std::vector<OperatorSet> ancestors(graph.size(), OperatorSet(graph.size()));
-  for (const std::size_t i : graph.topological_order()) {
-    ancestors[i].insert(i);
-    for (const std::size_t producer : graph.producers(i)) ancestors[i].unite(ancestors[producer]);
-  }
-  return ancestors;
+  return select(graph, is_kept).graph;
 }
 
 /// Output of a state: of its operators without a consumer inside, and of every operator before one
@@ -75,40 +53,21 @@ double output_bytes_of(const OperatorGraph& graph, const std::vector<OperatorSet
   return bytes;
 }
 
-struct HashOfSet {
-  std::size_t operator()(const OperatorSet& set) const { return set.hash(); }
-};
-
-/// The downsets that grow from the first source by one consumer, with all before it, at a time.
-std::vector<State> reachable_states(const OperatorGraph& graph, std::size_t most) {
+/// The states of the optimizer. Smaller sets come first, and times rise nearly evenly, which keeps
+/// the searches for splits short.
+std::vector<State> find_states(const OperatorGraph& graph, std::size_t most) {
+  auto downsets = grown_downsets(graph, most);
+  WEIR_EXPECT(downsets.has_value(), input,
+              "found more than " + std::to_string(most) +
+                  " states of the graph; expected at most that many for PipeDream's objective");
   const std::vector<OperatorSet> ancestors = ancestors_of(graph);
-  std::size_t source = 0;
-  while (!graph.producers(source).empty()) ++source;
-  std::vector<OperatorSet> found{ancestors[source]};
-  std::unordered_map<OperatorSet, std::size_t, HashOfSet> known{{found.front(), 0}};
-  for (std::size_t next = 0; next < found.size(); ++next) {
-    WEIR_EXPECT(found.size() <= most, input,
-                "found more than " + std::to_string(most) +
-                    " states of the graph; expected at most that many for PipeDream's objective");
-    const OperatorSet members = found[next];
-    members.for_each([&](std::size_t i) {
-      for (const std::size_t consumer : graph.consumers(i)) {
-        if (members.contains(consumer)) continue;
-        OperatorSet larger = members;
-        larger.unite(ancestors[consumer]);
-        if (known.emplace(larger, found.size()).second) found.push_back(std::move(larger));
-      }
-    });
-  }
   std::vector<State> states;
-  for (OperatorSet& members : found) {
-    const double output_bytes = output_bytes_of(graph, ancestors, members);
-    states.push_back({make_downset(graph, std::move(members)), output_bytes});
+  for (Downset& downset : *downsets) {
+    const double output_bytes = output_bytes_of(graph, ancestors, downset.members);
+    states.push_back({std::move(downset), output_bytes});
   }
-  // Smaller sets come first, and times rise nearly evenly, which keeps searches for splits short.
   std::stable_sort(states.begin(), states.end(), [](const State& a, const State& b) {
-    return std::pair(a.downset.seconds, a.downset.num_members) <
-           std::pair(b.downset.seconds, b.downset.num_members);
+    return a.downset.seconds < b.downset.seconds;
   });
   return states;
 }
@@ -288,8 +247,7 @@ PipeDreamPlan partition_as_pipedream(const OperatorGraph& graph,
                                      std::size_t most_states) {
   const OperatorGraph kept = without_ends(graph);
   WEIR_EXPECT(!kept.is_empty(), input, "found a graph without operators; expected at least one");
-  kept.topological_order();  // refuses cycles
-  const std::vector<State> states = reachable_states(kept, most_states);
+  const std::vector<State> states = find_states(kept, most_states);
   check_levels(levels, states.size());
 
   std::vector<std::vector<std::size_t>> before(states.size());

@@ -36,11 +36,11 @@ struct PipeDreamPlan {
 /// communication considered) computes, level by level from the inside out.
 ///
 /// For comparison with it, hence with its rules where they differ from the paper: a stage costs
-/// (compute + 4(r-1)/r * parameter bytes / bandwidth) / r, a sum; operators whose kind begins with
-/// `Input` are left out, and sinks whose kind begins with `__getitem__`; states are what can be
-/// reached from the first source; an inner level subtracts states also where neither holds the
-/// other. Throws Error{input} where the graph has more than `most_states` states, and
-/// Error{usage} where there is no level or one of no unit or no bandwidth.
+/// (compute + 4(r-1)/r * parameter bytes / bandwidth) / r, a sum; inputs are left out, and
+/// sinks whose kind begins with `__getitem__`; states are grown_downsets, not all; an inner level
+/// subtracts states also where neither holds the other. Throws Error{input} where the graph has
+/// more than `most_states` states, and Error{usage} where there is no level or one of no unit or no
+/// bandwidth.
 PipeDreamPlan partition_as_pipedream(const OperatorGraph& graph,
                                      const std::vector<PipeDreamLevel>& levels,
                                      std::size_t most_states = 4096);

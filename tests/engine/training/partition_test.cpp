@@ -251,6 +251,18 @@ TEST(PartitionTest, WideGraphsAreCutAlongOneOrderAndSaySo) {
   EXPECT_DOUBLE_EQ(plan.seconds, 10);
 }
 
+TEST(PartitionTest, LoadingDataTakesNoDeviceTime) {
+  OperatorGraph graph;
+  Operator input;
+  input.forward_seconds = 100;
+  input.output_bytes = 1e9;
+  input.is_input = true;
+  graph.add(input);
+  graph.add({.name = "layer", .forward_seconds = 1});
+  graph.connect(0, 1);
+  EXPECT_DOUBLE_EQ(partition(graph, schedule::parse_cluster("1@1")).seconds, 1);
+}
+
 TEST(PartitionTest, LargeClustersRepeatThePipeline) {
   const Partition plan =
       partition(chain(std::vector<double>(12, 1)), schedule::parse_cluster("h100-8x128"));

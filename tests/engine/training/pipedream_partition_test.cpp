@@ -103,9 +103,10 @@ TEST(PipeDreamPartitionTest, InputsAndUnusedItemsAreLeftOut) {
   OperatorGraph graph = small_chain();
   Operator input;
   input.name = "in";
-  input.kind = "Input0";
+  input.is_input = true;
   input.forward_seconds = 100;
-  Operator item = input;
+  Operator item;
+  item.forward_seconds = 100;
   item.name = "item";
   item.kind = "__getitem__(0)";
   graph.connect(graph.add(input), 0);
