@@ -9,7 +9,10 @@
 #include <gtest/gtest.h>
 
 #include <weir/engine/model/error.hpp>
+#include <weir/engine/training/graph_files.hpp>
 #include <weir/engine/training/partition.hpp>
+#include <weir/engine/training/pipedream_partition.hpp>
+#include <weir/tests/reference/graph_files.hpp>
 #include <weir/tests/reference/partition_search.hpp>
 
 namespace weir::training {
@@ -249,6 +252,28 @@ TEST(PartitionTest, WideGraphsAreCutAlongOneOrderAndSaySo) {
   const Partition plan = partition(graph, schedule::parse_cluster("4@10"));
   EXPECT_FALSE(plan.is_exact);
   EXPECT_DOUBLE_EQ(plan.seconds, 10);
+}
+
+/// PipeDream adds what overlaps and counts transfers in both directions of a link together, so its
+/// objective bounds ours from above wherever its stages are also ours: on one level.
+TEST(PartitionTest, IsNoSlowerThanPipeDreamOnItsProfiles) {
+  const auto folder = reference::data_folder();
+  if (!folder) GTEST_SKIP() << "no shared test data: set WEIR_TEST_DATA";
+  for (const char* profile : {"vgg16", "alexnet", "resnet50", "gnmt"}) {
+    const auto graph = read_operator_graph(*folder / "training" / "pipedream" /
+                                           (std::string(profile) + ".graph.txt"));
+    for (const std::size_t num_devices : {4, 16}) {
+      SCOPED_TRACE(std::string(profile) + " on " + std::to_string(num_devices));
+      PartitionOptions options;
+      const auto cluster = schedule::parse_cluster(std::to_string(num_devices) + "@1.25");
+      const Partition plan = partition(graph, cluster, options);
+      const double theirs =
+          partition_as_pipedream(graph, {{num_devices, 1.25e9}}).slowest_stage_seconds;
+      EXPECT_LE(plan.seconds, theirs * (1 + 1e-12));
+      EXPECT_TRUE(plan.is_exact);
+      expect_sound(graph, cluster, plan);
+    }
+  }
 }
 
 TEST(PartitionTest, LoadingDataTakesNoDeviceTime) {
