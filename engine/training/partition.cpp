@@ -325,15 +325,13 @@ Partition partition(const OperatorGraph& graph, const schedule::Topology& cluste
   return plan;
 }
 
-double pipeline_seconds(const std::vector<double>& stage_seconds, std::size_t num_micro_batches) {
-  double sum = 0;
-  double longest = 0;
-  for (const double seconds : stage_seconds) {
-    sum += seconds;
-    longest = std::max(longest, seconds);
-  }
+double batch_seconds(const Partition& plan, std::size_t num_micro_batches) {
   if (num_micro_batches == 0) return 0;
-  return sum + static_cast<double>(num_micro_batches - 1) * longest;
+  const std::size_t num_turns = (num_micro_batches + plan.num_pipelines - 1) / plan.num_pipelines;
+  double first = 0;
+  for (const Stage& stage : plan.stages) first += stage.compute_seconds + stage.input_seconds;
+  const double turn = plan.seconds * static_cast<double>(plan.num_pipelines);
+  return first + static_cast<double>(num_turns - 1) * turn;
 }
 
 std::string name_of(Bound bound) {

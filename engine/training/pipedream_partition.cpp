@@ -242,6 +242,24 @@ double data_parallel_seconds(const Downset& all, const std::vector<PipeDreamLeve
 
 }  // namespace
 
+std::vector<PipeDreamLevel> levels_of(const schedule::Topology& cluster) {
+  std::vector<PipeDreamLevel> levels;
+  std::size_t num_inner = cluster.num_devices();
+  for (std::size_t l = cluster.levels().size(); l-- > 0;) {
+    const schedule::Level& level = cluster.levels()[l];
+    const std::size_t num_groups = cluster.num_groups(l);
+    const std::size_t size = cluster.num_devices() / num_groups;
+    for (std::size_t d = 0; d < cluster.num_devices(); ++d) {
+      WEIR_EXPECT(level.group_of_device[d] == d / size, input,
+                  cluster.name() + ": found groups of different sizes at level " + level.name +
+                      "; expected a regular tree for PipeDream's objective");
+    }
+    levels.push_back({num_inner / num_groups, level.link.bandwidth});
+    num_inner = num_groups;
+  }
+  return levels;
+}
+
 PipeDreamPlan partition_as_pipedream(const OperatorGraph& graph,
                                      const std::vector<PipeDreamLevel>& levels,
                                      std::size_t most_states) {

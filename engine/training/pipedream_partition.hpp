@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <vector>
 
+#include <weir/engine/schedule/topology.hpp>
 #include <weir/engine/training/operator_graph.hpp>
 
 namespace weir::training {
@@ -31,6 +32,10 @@ struct PipeDreamPlan {
   /// Stages of each level, outermost first; an inner level lists those of every outer stage.
   std::vector<std::vector<PipeDreamStage>> levels;
 };
+
+/// The levels of a tree in which all groups of a level have one size, innermost first. Throws
+/// Error{input} for other trees.
+std::vector<PipeDreamLevel> levels_of(const schedule::Topology& cluster);
 
 /// What PipeDream's published optimizer ([Narayanan19]; its optimizer_graph_hierarchical, with
 /// communication considered) computes, level by level from the inside out.

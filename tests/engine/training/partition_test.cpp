@@ -178,9 +178,11 @@ TEST(PartitionTest, UnevenLayersAreCutWhereTheSlowestStageIsLeast) {
 
 // D102, nnscaler 30.
 TEST(PartitionTest, ThePipelineFillsBeforeItsSlowestStageCounts) {
-  EXPECT_DOUBLE_EQ(pipeline_seconds({2, 3, 1}, 4), 15);
-  EXPECT_DOUBLE_EQ(pipeline_seconds({2, 3, 1}, 1), 6);
-  EXPECT_DOUBLE_EQ(pipeline_seconds({2, 3, 1}, 0), 0);
+  const Partition plan =
+      partition(chain({2, 3, 1}), schedule::parse_cluster("3@1"), {.num_stages = 3});
+  EXPECT_DOUBLE_EQ(batch_seconds(plan, 4), 15);
+  EXPECT_DOUBLE_EQ(batch_seconds(plan, 1), 6);
+  EXPECT_DOUBLE_EQ(batch_seconds(plan, 0), 0);
 }
 
 // D102, nnscaler 30.
