@@ -180,6 +180,10 @@ std::vector<PipelineShape> shapes_of(std::size_t num_devices, const PartitionOpt
   return shapes;
 }
 
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
+}
+
 std::string in_gigabytes(double bytes) {
   std::string text(32, '\0');
   text.resize(
@@ -187,38 +191,38 @@ std::string in_gigabytes(double bytes) {
   return text;
 }
 
-/// Throws: of all plans the one whose worst stage exceeds its memory least, and that stage.
+/// Throws: of all plans of one pipeline the one whose worst stage exceeds its memory least, and
+/// that stage.
 [[noreturn]] void refuse_for_memory(const OperatorGraph& graph, const Cuts& cuts,
                                     const schedule::Topology& cluster,
-                                    const PartitionOptions& options,
-                                    const std::vector<PipelineShape>& shapes) {
+                                    const PartitionOptions& options, std::size_t most_devices) {
   double least = never;
   std::string text;
-  for (const PipelineShape shape : shapes) {
-    if (shape.num_pipelines > 1) continue;  // as a pipeline alone
-    const StageCost cost(cluster, options, shape);
-    Search search(cuts, shape.num_devices, options.num_stages.has_value());
+  const bool is_straight = options.num_stages.has_value();
+  for (std::size_t n = options.num_stages.value_or(most_devices); n > 0; --n) {
+    const StageCost cost(cluster, options, {n, 1});
+    Search search(cuts, n, is_straight);
     const auto excess = [&](const Downset& before, const Downset& after, std::size_t first,
                             std::size_t replicas) {
       const double limit = cost.memory_limit(first, replicas);
       return limit == 0 ? 0 : cost.memory_bytes(before, after, first, replicas) / limit;
     };
     const double found = search.run(least, excess, [](const auto&, const auto&) { return 0.0; });
-    if (!(found < least)) continue;
-    least = found;
-    std::size_t num_later = 0;
-    search.for_each_stage(
-        [&](const Downset& before, const Downset& after, std::size_t first, std::size_t replicas) {
-          ++num_later;
-          if (excess(before, after, first, replicas) < found) return;
-          const auto operators = difference(after.members, before.members);
-          text = "the stage of " + std::to_string(operators.size()) + " operators, " +
-                 graph[operators.front()].name + " to " + graph[operators.back()].name +
-                 ", needs " + in_gigabytes(cost.memory_bytes(before, after, first, replicas)) +
-                 " on device " + std::to_string(first) + ", which has " +
-                 in_gigabytes(cost.memory_limit(first, replicas)) + " (" +
-                 std::to_string(shape.num_devices) + " devices in one pipeline)";
-        });
+    if (found < least) {
+      least = found;
+      search.for_each_stage([&](const Downset& before, const Downset& after, std::size_t first,
+                                std::size_t replicas) {
+        if (excess(before, after, first, replicas) < found) return;
+        const auto operators = difference(after.members, before.members);
+        text = "the stage of " + counted(operators.size(), "operator") + ", " +
+               graph[operators.front()].name + " to " + graph[operators.back()].name + ", needs " +
+               in_gigabytes(cost.memory_bytes(before, after, first, replicas)) + " on device " +
+               std::to_string(first) + ", which has " +
+               in_gigabytes(cost.memory_limit(first, replicas)) + " (a pipeline of " +
+               counted(n, "device") + ")";
+      });
+    }
+    if (is_straight) break;
   }
   throw Error(ErrorCode::input, cluster.name() + ": found no plan that fits in memory: at best " +
                                     text +
@@ -276,7 +280,7 @@ Partition partition_operators(const OperatorGraph& graph, const schedule::Topolo
     best = std::move(*plan);
     bound = best.seconds;
   }
-  if (best.stages.empty()) refuse_for_memory(graph, cuts, cluster, options, shapes);
+  if (best.stages.empty()) refuse_for_memory(graph, cuts, cluster, options, most);
   best.num_devices = num_devices;
   best.one_device_seconds = cuts.downsets.back().seconds;
   best.data_parallel_seconds = find_data_parallel(cuts, cluster, options);
@@ -285,7 +289,8 @@ Partition partition_operators(const OperatorGraph& graph, const schedule::Topolo
   return best;
 }
 
-/// What takes nothing of any device: inputs, and views (no time, no parameters) that nothing reads.
+/// What takes nothing of any device: inputs, and views (no time, no parameters) that nothing
+/// reads.
 bool is_free(const OperatorGraph& graph, std::size_t i) {
   const Operator& op = graph[i];
   const bool is_unread_view = graph.consumers(i).empty() && !graph.producers(i).empty() &&

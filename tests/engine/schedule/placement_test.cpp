@@ -166,6 +166,13 @@ TEST(PlacementTest, TheSameEveryTime) {
   const std::vector<Dimension> grid = {{"a", 4, 5, true}, {"b", 16, 7, true}, {"c", 4, 9, true}};
   const Topology cluster = tree({4, 8, 8});
   EXPECT_EQ(place_grid(grid, cluster).device_of_rank, place_grid(grid, cluster).device_of_rank);
+  // Large enough for Scotch to use threads, were it allowed to.
+  const std::vector<Dimension> large = {
+      {"tp", 4, 1000, true}, {"pp", 16, 30, false}, {"dp", 96, 60, true}};
+  const Topology wide = tree({12, 128, 4});
+  const Placement first = place_grid(large, wide);
+  EXPECT_EQ(first.source, "Scotch");
+  EXPECT_EQ(first.device_of_rank, place_grid(large, wide).device_of_rank);
 }
 
 // D104, alpa 752.

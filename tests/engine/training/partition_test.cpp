@@ -243,6 +243,20 @@ TEST(PartitionTest, WhatDoesNotFitIsRefusedWithItsStageAndBytes) {
   }
 }
 
+TEST(PartitionTest, LargeClustersRefuseWithAStageToo) {
+  OperatorGraph graph;
+  graph.add({.name = "embedding", .forward_seconds = 1, .parameter_bytes = 100e9});
+  try {
+    partition(graph, schedule::parse_cluster("h100-8x16"));
+    FAIL() << "400 GB on 80";
+  } catch (const Error& error) {
+    EXPECT_NE(
+        error.text().find("the stage of 1 operator, embedding to embedding, needs 400.000 GB"),
+        std::string::npos)
+        << error.text();
+  }
+}
+
 TEST(PartitionTest, WideGraphsAreCutAlongOneOrderAndSaySo) {
   OperatorGraph graph;
   for (int i = 0; i < 40; ++i) {
