@@ -72,8 +72,8 @@ struct Partition {
 Partition partition(const OperatorGraph& graph, const schedule::Topology& cluster,
                     const PartitionOptions& options = {});
 
-/// Time of a batch of that many micro-batches, dealt evenly over the pipelines: the first passes all
-/// stages, then one leaves after each turn of the slowest. 0 for none.
+/// Time of a batch of that many micro-batches, dealt evenly over the pipelines: the first passes
+/// all stages, then one leaves after each turn of the slowest. 0 for none.
 double batch_seconds(const Partition& plan, std::size_t num_micro_batches);
 
 }  // namespace weir::training

@@ -44,6 +44,8 @@ class PiperFile {
           joined.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, joined.size()));
       text_.fail(static_cast<std::size_t>(std::count(joined.begin(), end, '\n')), "what is no JSON",
                  "a Piper description in JSON");
+    } catch (const Json::exception& error) {  // a number that no double holds
+      fail("the file", std::string("what cannot be read: ") + error.what(), "a Piper description");
     }
   }
 

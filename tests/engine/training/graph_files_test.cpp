@@ -126,6 +126,7 @@ TEST(GraphFilesTest, PiperDescriptions) {
 TEST(GraphFilesTest, PiperFaultsSayWhere) {
   EXPECT_EQ(error_of("{\"nodes\": [],\n \"edges\": [}\n"),
             "g.txt:2: found what is no JSON; expected a Piper description in JSON");
+  EXPECT_NE(error_of("{\"nodes\": [1e999]}").find("what cannot be read"), std::string::npos);
   EXPECT_EQ(error_of("{\"nodes\": []}"), "g.txt: the file: found no edges; expected one");
   std::string text(piper);
   text.replace(text.find("\"destId\": 7"), 11, "\"destId\": 8");
