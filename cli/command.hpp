@@ -47,6 +47,7 @@ std::unique_ptr<Command> make_generate_command();
 std::unique_ptr<Command> make_convert_command();
 std::unique_ptr<Command> make_info_command();
 std::unique_ptr<Command> make_check_command();
+std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_simulate_command();
 std::unique_ptr<Command> make_doctor_command();
 

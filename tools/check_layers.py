@@ -36,6 +36,8 @@ LIBRARIES = {
     "fmt": ("fmt/",),
     "librdkafka": ("librdkafka/",),
     "xxhash": ("xxhash.h",),
+    "pugixml": ("pugixml.hpp",),
+    "yaml-cpp": ("yaml-cpp/",),
     "Scotch": ("scotch.h", "scotch/"),
     "BLAS": ("cblas.h", "openblas/"),
     "CUDA": ("cuda", "nvtx3/", "cooperative_groups"),

@@ -120,8 +120,8 @@ TEST_F(OptionsTest, WrongInputs) {
 TEST_F(OptionsTest, HelpTeaches) {
   const auto main = weir("--help");
   EXPECT_EQ(main.code, 0);
-  for (const char* word : {"run", "bench", "generate", "convert", "info", "check", "simulate",
-                           "doctor", "Exit codes"}) {
+  for (const char* word : {"run", "bench", "generate", "convert", "info", "check", "plan",
+                           "simulate", "doctor", "Exit codes"}) {
     EXPECT_NE(main.out.find(word), std::string::npos) << word;
   }
   const auto run = weir("run --help");
@@ -131,7 +131,7 @@ TEST_F(OptionsTest, HelpTeaches) {
   }
   EXPECT_EQ(weir("help run").out, run.out);
   for (const char* command :
-       {"bench", "generate", "convert", "info", "check", "simulate", "doctor"}) {
+       {"bench", "generate", "convert", "info", "check", "plan", "simulate", "doctor"}) {
     const auto help = weir(std::string(command) + " --help");
     EXPECT_EQ(help.code, 0) << command;
     EXPECT_NE(help.out.find("Example"), std::string::npos) << command;
