@@ -75,7 +75,7 @@ Slot ConnectedComponentsProgram::find_largest(const Block& block) const {
 
 void ConnectedComponentsProgram::name_sets(const Block& block) {
   names_.resize(block.num_slots());
-  if (block.has_ghosts()) told_.resize(block.num_slots());
+  if (!block.links().empty()) told_.resize(block.num_slots());
   block.for_each_run(block.num_slots(), slots_of_run, [&](std::size_t first, std::size_t last) {
     for (std::size_t slot = first; slot < last; ++slot) {
       if (sets_.root(static_cast<Slot>(slot)) == slot)

@@ -15,6 +15,8 @@ function(weir_install)
   install(TARGETS weir EXPORT weirTargets)
   install(EXPORT weirTargets NAMESPACE weir:: DESTINATION "${package_dir}")
   string(JOIN " " WEIR_PC_OPTIONS ${WEIR_PUBLIC_OPTIONS})
+  # Found from where the file lies: an installation may go elsewhere than configured.
+  file(RELATIVE_PATH WEIR_PC_PREFIX "/prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/prefix")
   configure_file(cmake/weir.pc.in weir.pc @ONLY)
   install(FILES "${PROJECT_BINARY_DIR}/weir.pc" DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 

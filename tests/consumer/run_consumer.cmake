@@ -44,7 +44,7 @@ function(compile_by_pkg_config)
   endif()
   set(ENV{PKG_CONFIG_PATH} "${folder}")
   foreach(kind IN ITEMS cflags libs)
-    execute_process(COMMAND "${pkg_config}" --define-variable=prefix=${PREFIX} --${kind} ${MODULE}
+    execute_process(COMMAND "${pkg_config}" --${kind} ${MODULE}
       OUTPUT_VARIABLE ${kind} OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
     separate_arguments(${kind} UNIX_COMMAND "${${kind}}")
   endforeach()
