@@ -80,6 +80,7 @@ SignalWatch::SignalWatch(bool is_speaker) : is_speaker_(is_speaker) {
     ::sigaction(SIGCONT, &action, nullptr);
   }
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over its limit is an error of the write
   watcher_ = std::thread([this] { watch(); });
 }
 

@@ -18,8 +18,8 @@ std::size_t small_page_bytes() { return static_cast<std::size_t>(::sysconf(_SC_P
 
 }  // namespace
 
-void* allocate_array(std::size_t num_bytes) {
-  if (num_bytes < least_bytes) return ::operator new(num_bytes);
+void* allocate_array(std::size_t num_bytes, std::size_t alignment) {
+  if (num_bytes < least_bytes) return ::operator new (num_bytes, std::align_val_t{alignment});
   // From the kernel, not the heap, whose memory may be in small pages already. A huge page starts
   // at a multiple of its size, and is present as a whole once written in part: the end keeps small
   // ones.
@@ -35,12 +35,12 @@ void* allocate_array(std::size_t num_bytes) {
   ::madvise(begin, num_bytes / huge_page_bytes * huge_page_bytes, MADV_HUGEPAGE);
   const std::size_t kept =
       (num_bytes + small_page_bytes() - 1) / small_page_bytes() * small_page_bytes();
-  if (kept < num_bytes + after) ::munmap(begin + kept, num_bytes + after - kept);
+  ::munmap(begin + kept, num_bytes + after - kept);
   return begin;
 }
 
-void free_array(void* begin, std::size_t num_bytes) {
-  if (num_bytes < least_bytes) return ::operator delete(begin);
+void free_array(void* begin, std::size_t num_bytes, std::size_t alignment) {
+  if (num_bytes < least_bytes) return ::operator delete (begin, std::align_val_t{alignment});
   ::munmap(begin, num_bytes);
 }
 

@@ -37,11 +37,11 @@ class Pages {
   std::size_t num_bytes_ = 0;
 };
 
-/// Memory of an array; what is large lies in large pages where the system has them, since arrays
-/// that are read at random otherwise cost a walk through the page table per read. Throws
-/// std::bad_alloc.
-void* allocate_array(std::size_t num_bytes);
-void free_array(void* begin, std::size_t num_bytes);
+/// Memory of an array, aligned to `alignment` at least; what is large lies in large pages where the
+/// system has them, since arrays that are read at random otherwise cost a walk through the page
+/// table per read. Throws std::bad_alloc.
+void* allocate_array(std::size_t num_bytes, std::size_t alignment);
+void free_array(void* begin, std::size_t num_bytes, std::size_t alignment);
 
 /// The allocator of arrays as long as a rank's part of the graph.
 template <class T>
@@ -51,8 +51,12 @@ struct LargePages {
   template <class U>
   LargePages(const LargePages<U>&) noexcept {}
 
-  T* allocate(std::size_t count) { return static_cast<T*>(allocate_array(count * sizeof(T))); }
-  void deallocate(T* begin, std::size_t count) noexcept { free_array(begin, count * sizeof(T)); }
+  T* allocate(std::size_t count) {
+    return static_cast<T*>(allocate_array(count * sizeof(T), alignof(T)));
+  }
+  void deallocate(T* begin, std::size_t count) noexcept {
+    free_array(begin, count * sizeof(T), alignof(T));
+  }
   friend bool operator==(const LargePages&, const LargePages&) { return true; }
 };
 template <class T>

@@ -32,6 +32,16 @@ struct VertexInfo {
   std::uint64_t num_vertices = 0;  ///< Of the whole graph.
 };
 
+/// The edges along which the messages of a program travel.
+template <class P>
+constexpr Edges along_edges_of() {
+  if constexpr (requires { P::along_edges; }) {
+    return P::along_edges;
+  } else {
+    return Edges::out;
+  }
+}
+
 /// The state a program without a `Master` type has there.
 struct NoMaster {};
 

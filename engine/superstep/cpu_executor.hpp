@@ -425,7 +425,10 @@ class CpuExecutor {
       if (visit_small<K>(work, is_worth_while)) return;
     }
     if (options_.direction == Direction::pull) return visit_all();
-    if (!is_worth_while(work + num_arcs_out_)) return visit_all();  // all but ghosts
+    // What own vertices scattered, or one arc for each value there is: no more than will be
+    // counted.
+    if (!is_worth_while(work + std::max(num_arcs_out_, channel.read.num_present())))
+      return visit_all();
     const std::vector<Slot>& slots = channel.read.listed();
     if (!slots.empty()) channel.side->make_transpose(context_);
     work += cut_by_readers(side, slots);
@@ -448,11 +451,13 @@ class CpuExecutor {
     if (!channel.read.is_apart()) return false;
     Side<E>& side = *channel.side;
     const auto& entries = channel.read.entries();
-    if (!entries.empty()) side.make_transpose(context_);
     const auto slot_of = [&](const auto& entry) {  // not looked up where the row is enough
-      return side.is_symmetric ? entry.slot : entry.slot_in(side.slots);
+      return side.is_symmetric ? Slot{0} : side.slots.of_rows[entry.row];
     };
-    for (const auto& entry : entries) work += side.num_readers(slot_of(entry), entry.row);
+    if (options_.direction != Direction::pull) {
+      if (!entries.empty()) side.make_transpose(context_);
+      for (const auto& entry : entries) work += side.num_readers(slot_of(entry), entry.row);
+    }
     if (options_.direction == Direction::pull || work >= Frontier::serial_work ||
         !is_worth_while(work)) {
       channel.read.spread(side.slots);
@@ -460,28 +465,31 @@ class CpuExecutor {
     }
     const auto& program = std::get<K>(programs_);
     const auto messages = scattered_messages<K>();
-    const auto is_wanted = [&](Row row) {
-      if constexpr (WantingProgram<Phase<K>>) return program.wants(values_[row].value);
-      return true;
+    const auto if_wanted = [&](Row row, const auto& add) {
+      try {
+        if constexpr (WantingProgram<Phase<K>>) {
+          if (!program.wants(values_[row].value)) return;
+        }
+        add();
+      } catch (...) {
+        note_failure(summary_.failure, row);
+      }
     };
     small_.begin();
     for (const auto& entry : entries) {
-      const VertexId source =
-          entry.row != Slots::no_row ? vertices().id(entry.row) : side.slots.ids[entry.slot];
+      const VertexId source = vertices().id(entry.row);
       side.for_each_reader(slot_of(entry), entry.row, [&](Row row, const E& value) {
-        try {
-          if (!is_wanted(row)) return;
+        if_wanted(row, [&] {
           small_.add(row, messages.along({source, vertices().id(row), value}, entry.value.value));
-        } catch (...) {
-          note_failure(summary_.failure, row);
-        }
+        });
       });
     }
     for (const Row row : unhalted_rows()) small_.add(row, Combiner::identity());
     for (const Row row : sent_.rows()) {
       small_.add(row, Combiner::identity());
-      if (!is_wanted(row)) continue;
-      for (const auto& message : sent_.of(row)) small_.add(row, message.value);
+      if_wanted(row, [&] {
+        for (const auto& message : sent_.of(row)) small_.add(row, message.value);
+      });
     }
     small_.sort();
     return true;
@@ -728,12 +736,11 @@ class CpuExecutor {
           values(executor.values_.data()),
           halted(executor.halted_.data()),
           slots(std::get<C>(executor.channels_).side->slots.of_rows.data()),
-          offsets(std::get<C>(executor.channels_).side->offsets.data()),
+          side(*std::get<C>(executor.channels_).side),
           buffer(std::get<C>(executor.channels_).write),
           out(buffer.writer()),
           is_listed(executor.frontier_.is_listed()),
           is_apart(buffer.is_apart()),
-          names_readers(std::get<C>(executor.channels_).side->is_symmetric),
           is_directed(executor.graph_.is_directed()) {}
     ~Desk() {
       work.num_computed += num_computed;
@@ -750,10 +757,10 @@ class CpuExecutor {
     detail::Cell<Value>* const values;
     Mark* const halted;
     const Slot* const slots;
-    const std::uint64_t* const offsets;
+    const Side<E>& side;
     Buffer& buffer;
     const typename Buffer::Writer out;
-    const bool is_listed, is_apart, names_readers, is_directed;
+    const bool is_listed, is_apart, is_directed;
     std::uint64_t num_computed = 0;
     std::uint64_t num_messages = 0;
     std::uint64_t num_unhalted = 0;
@@ -912,18 +919,7 @@ class CpuExecutor {
       put(value);
     }
     ++desk.num_scattered;
-    // The offsets are read next where the list names the readers.
-    if (desk.names_readers) {
-      desk.num_messages += desk.offsets[row + std::size_t{1}] - desk.offsets[row];
-      return;
-    }
-    switch (along_edges_of<P>()) {
-      case Edges::out: desk.num_messages += vertices().out_degree(row); break;
-      case Edges::in: desk.num_messages += vertices().in_degree(row); break;
-      case Edges::both:
-        desk.num_messages += vertices().out_degree(row);
-        if (desk.is_directed) desk.num_messages += vertices().in_degree(row);
-    }
+    desk.num_messages += detail::num_messages<P>(desk.side, vertices(), row, desk.is_directed);
   }
 
   /// Shard results to rank results, in shard order.

@@ -24,14 +24,4 @@ struct Agreed {
   MasterOf<P> master{};
 };
 
-/// The edges along which the messages of a program travel.
-template <class P>
-constexpr Edges along_edges_of() {
-  if constexpr (requires { P::along_edges; }) {
-    return P::along_edges;
-  } else {
-    return Edges::out;
-  }
-}
-
 }  // namespace weir

@@ -161,8 +161,12 @@ class FixedPointExecutor {
   std::uint64_t deliver_sends() { return 0; }
   typename Tags::Values fold_aggregates(const Bytes&) const { return Tags::identity(); }
   VertexValues<Value> take_values() {
-    PlainVector<detail::Cell<Value>> values(vertices().size());
-    for_each_run_of_rows([&](Row row) { values[row].value = states_[slots().of_rows[row]].value; });
+    PlainVector<detail::Cell<Value>> values;
+    context_.agree([&] {
+      values.resize(vertices().size());
+      for_each_run_of_rows(
+          [&](Row row) { values[row].value = states_[slots().of_rows[row]].value; });
+    });
     return VertexValues<Value>(context_, graph_.vertices(), graph_.names(), std::move(values));
   }
   bool is_sparse() const { return true; }
@@ -173,7 +177,7 @@ class FixedPointExecutor {
 
   /// What is looked at when a vertex is computed, and not per arc.
   struct State {
-    Value value;
+    alignas(std::atomic_ref<Value>::required_alignment) Value value;
     Message computed;  ///< the fold of messages that was computed last
   };
 
@@ -204,9 +208,6 @@ class FixedPointExecutor {
   }
 
   void initialise(const VertexValues<Value>* initial) {
-    for (const auto& link : slots().links) {
-      for (const Slot ghost : link.received) states_[ghost] = {};
-    }
     for_each_run_of_rows([&](Row row) {
       folded_[slots().of_rows[row]] = {P::Combiner::identity()};
       states_[slots().of_rows[row]] = {
@@ -321,8 +322,7 @@ class FixedPointExecutor {
       if (!write_.has(slot)) worker.scattered.push_back(slot);
       write_.put(slot, published);
     }
-    worker.num_messages +=
-        side_.is_symmetric ? side_.last(row) - side_.first(row) : vertices().out_degree(row);
+    worker.num_messages += detail::num_messages<P>(side_, vertices(), row, graph_.is_directed());
     push(worker, slot, row, published);
   }
 

@@ -24,6 +24,21 @@ void refuse_nan(const M& message) {
   }
 }
 
+/// How many messages a row scatters.
+template <class P, class E>
+[[gnu::always_inline]] inline std::uint64_t num_messages(const Side<E>& side,
+                                                         const Vertices& vertices, Row row,
+                                                         bool is_directed) {
+  // Where the list names the readers its offsets are read next.
+  if (side.is_symmetric) return side.last(row) - side.first(row);
+  switch (along_edges_of<P>()) {
+    case Edges::out: return vertices.out_degree(row);
+    case Edges::in: return vertices.in_degree(row);
+    case Edges::both: break;
+  }
+  return vertices.out_degree(row) + (is_directed ? vertices.in_degree(row) : 0);
+}
+
 }  // namespace detail
 
 /// The messages one phase scattered, as its targets read them: along(published, arc) for the

@@ -27,19 +27,14 @@ namespace weir {
 /// (`is_stale`): each own row is put or dropped anew, ghosts by the exchange.
 ///
 /// A superstep of few vertices publishes to a list instead (`is_apart`), which touches no array as
-/// long as the graph; `spread` brings what is there to the slots.
+/// long as the graph; `spread` brings what is there to the slots, which hold nothing before.
 template <class Published>
 class PublishedBuffer {
  public:
-  /// A published value apart from its slot.
+  /// A published value of an own row, apart from its slot.
   struct Entry {
-    Row row = Slots::no_row;  ///< Of an own vertex.
-    Slot slot = 0;            ///< Of a ghost.
+    Row row = 0;
     detail::Cell<Published> value;
-
-    Slot slot_in(const Slots& slots) const {
-      return row != Slots::no_row ? slots.of_rows[row] : slot;
-    }
   };
 
   /// `needs_blank`: absent slots are read without asking `has`.
@@ -69,12 +64,12 @@ class PublishedBuffer {
   /// What was appended, while apart.
   const std::vector<Entry>& entries() const { return entries_; }
   /// Adds a value of an own row; one thread at a time.
-  void append(Row row, const Published& value) { entries_.push_back({row, 0, {value}}); }
+  void append(Row row, const Published& value) { entries_.push_back({row, {value}}); }
   /// Ends being apart: every value goes to its slot.
   void spread(const Slots& slots) {
     is_apart_ = false;
     for (const Entry& entry : entries_) {
-      const Slot slot = entry.slot_in(slots);
+      const Slot slot = slots.of_rows[entry.row];
       put(slot, entry.value.value);
       listed_.push_back(slot);
     }

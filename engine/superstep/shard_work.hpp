@@ -26,7 +26,8 @@ struct Mutations {
 };
 
 /// All that computing one shard in one superstep produces besides values and published values. One
-/// thread writes it; attempts at a shard are byte-identical.
+/// thread writes it; attempts at a shard are byte-identical. (A superstep of few vertices without
+/// aggregators keeps that of all shards in one.)
 template <class P, class E>
 struct alignas(64) ShardWork {
   typename AggregatorsOf<P>::Values aggregates = AggregatorsOf<P>::identity();

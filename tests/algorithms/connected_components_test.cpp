@@ -44,6 +44,16 @@ TEST(ConnectedComponents, TakesAnyId) {
   EXPECT_EQ(run_matrix<NoValue>(graph, components()).values, (Ids{low, 0, 0}));
 }
 
+TEST(ConnectedComponents, KnowsVerticesThatOnlyOtherRanksRead) {
+  // Lists name sources: the rank of the sources of a bipartite graph reads no vertex of another.
+  TestGraph path{"directed path", {}, edges_of({{0, 1}, {1, 2}, {2, 3}, {3, 4}}), true};
+  EXPECT_EQ(run_matrix<NoValue>(path, components()).values, (Ids{0, 0, 0, 0, 0}));
+  TestGraph bipartite{"directed bipartite", {}, {}, true};
+  for (VertexId i = 0; i < 600; ++i) bipartite.edges.push_back({i, 1000 + i / 3, 1});
+  const auto oracle = serial(bipartite);
+  expect_values(run_matrix<NoValue>(bipartite, components()), oracle, reference::wcc(oracle));
+}
+
 TEST(ConnectedComponents, IsNotTheStrongAnswer) {  // D59
   const TestGraph graph{
       "D59",

@@ -365,6 +365,15 @@ TEST_F(RunTest, OutputThatIsNoRegularFile) {
   EXPECT_TRUE(std::filesystem::is_character_file("/dev/null"));
 }
 
+TEST_F(RunTest, AFileOverTheLimitIsAnErrorAndLeavesNothing) {
+  const std::string line =
+      "ulimit -f 2; '" + command_path() + "' run wcc path:100000 --output o.txt";
+  const auto run = finish(start({"bash", "-c", line}));
+  EXPECT_EQ(run.code, 1);
+  EXPECT_TRUE(has(run.err, "weir: o.txt: cannot write: File too large")) << run.err;
+  EXPECT_TRUE(files_with("o.txt").empty());
+}
+
 TEST_F(RunTest, StandardOutputThatIsFull) {
   write("g.txt", square);
   const std::string line = "'" + command_path() + "' run wcc g.txt --output - --digest";
