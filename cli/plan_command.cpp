@@ -189,12 +189,8 @@ void PlanCommand::check() {
   WEIR_EXPECT(!cluster_.empty(), usage,
               "--cluster: found nothing; expected a cluster such as a100-8x2, or a file");
   if (schedule::is_cluster_spec(cluster_)) schedule::parse_cluster(cluster_);  // refuses early
-  if (plans_model()) {
-    check_model();
-  } else {
-    check_operators();
-    graph_.piper.recomputes_activations = layout_.recompute == training::Recompute::full;
-  }
+  if (plans_model()) check_model();
+  graph_.piper.recomputes_activations = layout_.recompute == training::Recompute::full;
 }
 
 schedule::Topology PlanCommand::read_cluster() const {
@@ -219,6 +215,7 @@ std::string PlanCommand::plan_operators() const {
   if (subject_ != "-" && !std::filesystem::exists(subject_)) {
     training::built_in_model(subject_);  // refuses with the list of names
   }
+  check_operators();
   const training::OperatorGraph graph = training::read_operator_graph(subject_, graph_);
   const schedule::Topology cluster = read_cluster();
   const PlanInput input{subject_, graph, cluster, num_micro_batches_};

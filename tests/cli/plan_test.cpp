@@ -130,7 +130,7 @@ TEST_F(PlanTest, FaultsAreSaidInOneLine) {
            Case{"plan layers.txt --cluster a100-8x2", 3,
                 "weir: a100-8x2: found no plan that fits in memory: at best the stage of 2 "
                 "operators, a to b, needs 120.000 GB"},
-           Case{"plan gpt3-175 --cluster a100-8x2", 2,
+           Case{"plan gpt3-175 --cluster a100-8x2 --batch 8", 2,
                 "weir: model 'gpt3-175' is not built in; there are megatron-1.7b, "},
            Case{"plan gpt3-175b --cluster a100-8x2", 2, "weir: --batch: found nothing"},
            Case{"plan gpt3-175b --cluster a100-8x2 --batch 8 --stages 3", 2,
