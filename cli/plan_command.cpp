@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// weir plan: how to cut a training graph over the devices of a cluster.
+// weir plan: how to cut a training graph or a transformer over the devices of a cluster.
+#include <algorithm>
+#include <filesystem>
+
 #include <weir/cli/command.hpp>
+#include <weir/cli/parallel_plan_text.hpp>
 #include <weir/cli/plan_text.hpp>
 #include <weir/cli/standard_output.hpp>
 #include <weir/engine/model/check.hpp>
@@ -22,9 +26,15 @@ class PlanCommand final : public Command {
 
  private:
   schedule::Topology read_cluster() const;
-  std::string plan() const;
+  void declare_model_options(OptionSet& options);
+  bool plans_model() const;
+  void check_model() const;
+  void check_operators() const;
+  std::string plan_operators() const;
+  std::string plan_model() const;
+  void write_json(const std::string& text) const;
 
-  std::string path_;
+  std::string subject_;  ///< A file of operators or the name of a transformer.
   std::string cluster_;
   std::optional<std::size_t> num_devices_;
   std::optional<double> memory_gigabytes_;
@@ -36,13 +46,21 @@ class PlanCommand final : public Command {
   Objective objective_ = Objective::weir;
   std::string json_;
   bool explains_ = false;
+  training::LayoutConstraints layout_;
+  std::optional<std::int64_t> global_batch_;
+  std::optional<std::int64_t> sequence_;
+  std::optional<double> peak_teraflops_;
+  std::optional<std::size_t> num_plans_;
+  bool has_fused_attention_ = false;
+  bool has_data_overlap_ = false;
 };
 
 void PlanCommand::declare(OptionSet& options) {
   constexpr std::int64_t most = std::int64_t{1} << 20;
   using training::GraphFormat;
-  options.argument("OPERATORS", path_,
-                   "a file of operators: PipeDream, Piper, SimAI or plain rows");
+  options.argument("MODEL|FILE", subject_,
+                   "a transformer by name, e.g. gpt3-175b; or a file of operators: PipeDream, "
+                   "Piper, SimAI or plain rows");
   options.group("Cluster");
   options.text("--cluster", "SPEC|FILE", cluster_,
                "a100-8x16: 16 nodes of 8; 8x2@25,3: GB/s in and between nodes; or a file");
@@ -60,7 +78,9 @@ void PlanCommand::declare(OptionSet& options) {
                         parse_real("--speed", item.substr(equals + 1), 1e-6, 1e6));
                   }
                 });
-  options.group("Operators");
+  options.real("--peak", peak_teraflops_, {1e-6, 1e9},
+               "teraflops of each device, for a MODEL on a cluster of no known kind");
+  options.group("Operators of a FILE");
   options.choice("--format", graph_.format,
                  {{"auto", GraphFormat::automatic},
                   {"pipedream", GraphFormat::pipedream},
@@ -70,9 +90,7 @@ void PlanCommand::declare(OptionSet& options) {
                  "format of the file (default auto: by its content)");
   options.whole_number("--tensor-parallel", graph_.piper.tensor_parallel_degree, {1, 1024},
                        "which variant of a Piper file (default 1)");
-  options.flag("--recompute", graph_.piper.recomputes_activations,
-               "the variant of a Piper file that recomputes activations");
-  options.group("Plan");
+  options.group("Plan of a FILE");
   options.whole_number("--stages", partition_.num_stages, {1, most},
                        "exactly N stages, each on one device");
   options.whole_number("--micro-batches", num_micro_batches_, {1, most},
@@ -84,28 +102,95 @@ void PlanCommand::declare(OptionSet& options) {
   options.choice("--objective", objective_,
                  {{"weir", Objective::weir}, {"pipedream", Objective::pipedream}},
                  "what is least, and over which plans (default weir)");
-  options.flag("--explain", explains_, "say why each stage is as it is");
+  declare_model_options(options);
+  options.group("Both");
+  options.choice("--recompute", layout_.recompute,
+                 {{"none", training::Recompute::none},
+                  {"selective", training::Recompute::selective},
+                  {"full", training::Recompute::full}},
+                 "what is computed again in the backward pass; full is a variant of Piper files");
+  options.flag("--explain", explains_, "say why each stage or plan is as it is");
   options.text("--json", "FILE", json_, "write the plan; - for standard output, without the table");
   declare_job_options(options, job_);
   options.footer(
-      "Prints the stages with their devices, times and bytes. Exit code 3 if nothing fits in\n"
-      "memory, with the stage and the bytes that stand in the way. Times are those of the cost\n"
-      "model in docs/planning.md.\n\n"
+      "Prints the stages of a FILE with their devices, times and bytes, or the fastest layouts of\n"
+      "a MODEL. Exit code 3 if nothing fits in memory, with what stands in the way and its bytes.\n"
+      "Times are those of the cost models in docs/planning.md.\n\n"
       "Examples:\n"
+      "  weir plan gpt3-175b --cluster a100-8x64 --batch 1536 --top 5 --explain\n"
       "  weir plan vgg16.graph.txt --cluster 8x2@25,3.125 --explain\n"
       "  weir plan layers.txt --cluster a100-8x4 --stages 32 --micro-batches 128\n"
       "  weir plan bert.json --cluster topology.conf --devices-per-node 8 --json plan.json\n");
+}
+
+void PlanCommand::declare_model_options(OptionSet& options) {
+  constexpr std::int64_t most = std::int64_t{1} << 20;
+  using training::Schedule;
+  options.group("Plan of a MODEL; what is not given is searched");
+  options.whole_number("--batch", global_batch_, {1, most}, "samples of an iteration; required");
+  options.whole_number("--sequence", sequence_, {1, std::int64_t{1} << 30},
+                       "tokens of a sample (default: the model's)");
+  options.whole_number("--tensor", layout_.tensor, {1, most}, "tensor-parallel ranks");
+  options.whole_number("--context", layout_.context, {1, most}, "context-parallel ranks");
+  options.whole_number("--pipeline", layout_.pipeline, {1, most}, "stages of a pipeline");
+  options.whole_number("--data", layout_.data, {1, most}, "data-parallel ranks");
+  options.whole_number("--micro-batch", layout_.micro_batch, {1, most}, "samples of a micro-batch");
+  options.whole_number("--chunks", layout_.interleave, {1, most},
+                       "chunks of layers of an interleaved stage");
+  options.choice("--schedule", layout_.schedule,
+                 {{"gpipe", Schedule::gpipe},
+                  {"1f1b", Schedule::one_f_one_b},
+                  {"interleaved", Schedule::interleaved},
+                  {"zb-h1", Schedule::zb_h1},
+                  {"zb-v", Schedule::zb_v}},
+                 "order of the micro-batches");
+  options.whole_number("--zero", layout_.zero_stage, {0, 3}, "stage of ZeRO");
+  options.flag("--fused-attention", has_fused_attention_, "scores never reach memory");
+  options.flag("--data-overlap", has_data_overlap_,
+               "gradients travel beside the last backward passes");
+  options.whole_number("--top", num_plans_, {1, 1000},
+                       "so many plans, each of other degrees (default 1)");
+}
+
+bool PlanCommand::plans_model() const {
+  const auto& models = training::built_in_models();
+  return std::any_of(models.begin(), models.end(),
+                     [&](const training::Transformer& each) { return each.name == subject_; });
+}
+
+void PlanCommand::check_model() const {
+  WEIR_EXPECT(graph_.format == training::GraphFormat::automatic &&
+                  graph_.piper.tensor_parallel_degree == 1 && !partition_.num_stages &&
+                  !num_micro_batches_ && objective_ == Objective::weir,
+              usage,
+              subject_ + ": found a model with an option of operator files; expected it without");
+  WEIR_EXPECT(global_batch_, usage,
+              "--batch: found nothing; expected the samples of an iteration of " + subject_);
+}
+
+void PlanCommand::check_operators() const {
+  WEIR_EXPECT(!global_batch_ && !sequence_ && !layout_.tensor && !layout_.context &&
+                  !layout_.pipeline && !layout_.data && !layout_.micro_batch &&
+                  !layout_.interleave && !layout_.schedule && !layout_.zero_stage &&
+                  !has_fused_attention_ && !has_data_overlap_ && !num_plans_ && !peak_teraflops_ &&
+                  layout_.recompute != training::Recompute::selective,
+              usage,
+              subject_ +
+                  ": found a file of operators with an option of models; expected it "
+                  "without");
+  if (objective_ == Objective::weir) return;
+  WEIR_EXPECT(json_.empty() && !explains_ && !partition_.num_stages && !memory_gigabytes_ &&
+                  speeds_.empty() && !num_micro_batches_,
+              usage,
+              "--objective: found pipedream with an option of weir's own; expected it alone");
 }
 
 void PlanCommand::check() {
   WEIR_EXPECT(!cluster_.empty(), usage,
               "--cluster: found nothing; expected a cluster such as a100-8x2, or a file");
   if (schedule::is_cluster_spec(cluster_)) schedule::parse_cluster(cluster_);  // refuses early
-  if (objective_ == Objective::weir) return;
-  WEIR_EXPECT(json_.empty() && !explains_ && !partition_.num_stages && !memory_gigabytes_ &&
-                  speeds_.empty() && !num_micro_batches_,
-              usage,
-              "--objective: found pipedream with an option of weir's own; expected it alone");
+  if (plans_model()) check_model();
+  graph_.piper.recomputes_activations = layout_.recompute == training::Recompute::full;
 }
 
 schedule::Topology PlanCommand::read_cluster() const {
@@ -118,27 +203,64 @@ schedule::Topology PlanCommand::read_cluster() const {
   return cluster;
 }
 
+void PlanCommand::write_json(const std::string& text) const {
+  if (json_.empty()) return;
+  io::OutputFile file(json_);
+  file.write(text);
+  file.commit();
+}
+
 /// Plans, writes the JSON, and returns what is to be printed.
-std::string PlanCommand::plan() const {
-  const training::OperatorGraph graph = training::read_operator_graph(path_, graph_);
+std::string PlanCommand::plan_operators() const {
+  if (subject_ != "-" && !std::filesystem::exists(subject_)) {
+    training::built_in_model(subject_);  // refuses with the list of names
+  }
+  check_operators();
+  const training::OperatorGraph graph = training::read_operator_graph(subject_, graph_);
   const schedule::Topology cluster = read_cluster();
-  const PlanInput input{path_, graph, cluster, num_micro_batches_};
+  const PlanInput input{subject_, graph, cluster, num_micro_batches_};
   if (objective_ == Objective::pipedream) {
     return table_of(input, training::partition_as_pipedream(graph, training::levels_of(cluster)));
   }
   const training::Partition plan = training::partition(graph, cluster, partition_);
   if (is_standard_output(json_)) return json_of(input, plan);
-  if (!json_.empty()) {
-    io::OutputFile file(json_);
-    file.write(json_of(input, plan));
-    file.commit();
-  }
+  write_json(json_of(input, plan));
   return table_of(input, plan) + (explains_ ? explain(input, plan) : std::string());
+}
+
+std::string PlanCommand::plan_model() const {
+  const schedule::Topology cluster = read_cluster();
+  training::ParallelPlanRequest request;
+  request.model = training::built_in_model(subject_);
+  if (sequence_) request.model.sequence = *sequence_;
+  request.num_devices = static_cast<std::int64_t>(cluster.num_devices());
+  request.global_batch = *global_batch_;
+  for (const schedule::Device& device : cluster.devices()) {
+    if (device.memory_bytes > 0 &&
+        (request.memory_bytes == 0 || device.memory_bytes < request.memory_bytes)) {
+      request.memory_bytes = device.memory_bytes;
+    }
+  }
+  // Libraries, allocators and buffers of collectives take some; a limit that was given is meant.
+  constexpr double usable_share = 0.95;
+  if (!memory_gigabytes_) request.memory_bytes *= usable_share;
+  std::optional<double> peak_flops;
+  if (peak_teraflops_) peak_flops = *peak_teraflops_ * 1e12;
+  request.machine = training::machine_of(cluster, peak_flops);
+  request.software.has_scattered_sends = true;
+  request.software.has_fused_attention = has_fused_attention_;
+  request.software.has_data_overlap = has_data_overlap_;
+  request.constraints = layout_;
+  const training::ParallelPlans plans = training::plan_parallel(request, num_plans_.value_or(1));
+  const ParallelPlanInput input{request, cluster.name(), plans};
+  if (is_standard_output(json_)) return json_of(input);
+  write_json(json_of(input));
+  return table_of(input) + (explains_ ? explain(input) : std::string());
 }
 
 int PlanCommand::run(Job& job) const {
   job.context.agree([&] {
-    if (job.is_root()) print(plan());
+    if (job.is_root()) print(plans_model() ? plan_model() : plan_operators());
   });
   return exit_done;
 }

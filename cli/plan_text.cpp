@@ -9,25 +9,12 @@
 
 namespace weir::cli {
 
-namespace {
-
-using training::Partition;
-using training::Stage;
-
 std::string fixed(double value, int digits) {
   char text[64];
   std::snprintf(text, sizeof text, "%.*f", digits, value);
   return text;
 }
 
-std::string milliseconds(double seconds) { return fixed(seconds * 1e3, 3); }
-std::string gigabytes(double bytes) { return fixed(bytes / 1e9, 3); }
-
-std::string counted(std::size_t count, const std::string& what) {
-  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
-}
-
-/// Right-aligned columns under their headings.
 std::string aligned(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths(rows.front().size(), 0);
   for (const auto& row : rows) {
@@ -41,6 +28,18 @@ std::string aligned(const std::vector<std::vector<std::string>>& rows) {
     text += '\n';
   }
   return text;
+}
+
+namespace {
+
+using training::Partition;
+using training::Stage;
+
+std::string milliseconds(double seconds) { return fixed(seconds * 1e3, 3); }
+std::string gigabytes(double bytes) { return fixed(bytes / 1e9, 3); }
+
+std::string counted(std::size_t count, const std::string& what) {
+  return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
 std::string heading(const PlanInput& input) {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <weir/engine/schedule/topology.hpp>
 #include <weir/engine/training/operator_graph.hpp>
@@ -11,6 +12,12 @@
 #include <weir/engine/training/pipedream_partition.hpp>
 
 namespace weir::cli {
+
+/// A number with so many digits after the point.
+std::string fixed(double value, int digits);
+
+/// Right-aligned columns under their headings, the first row.
+std::string aligned(const std::vector<std::vector<std::string>>& rows);
 
 /// What was planned.
 struct PlanInput {

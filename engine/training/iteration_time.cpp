@@ -274,7 +274,8 @@ IterationTime Prediction::iteration() const {
   const Work per_layer = layer();
   Work last = std::ceil(mean_layers) * per_layer + logits();
   if (!software_.has_pipeline_overlap) {
-    last.sends = 2 * static_cast<double>(layout_.interleave) * send_seconds();
+    const std::int64_t num_chunks = layout_.schedule == Schedule::zb_v ? 2 : layout_.interleave;
+    last.sends = 2 * static_cast<double>(num_chunks) * send_seconds();
   }
   // All stages pass their work on at the pace of the slowest, the last; the others' work fills and
   // drains the pipeline.

@@ -72,6 +72,40 @@ TEST_F(PlanTest, PipeDreamsObjective) {
   EXPECT_TRUE(has(run.out, "6.000 ms per micro-batch")) << run.out;
 }
 
+TEST_F(PlanTest, PlansATransformer) {
+  const auto run = weir(
+      "plan gpt3-175b --cluster a100-8x64 --gpus 512 --batch 1536 --top 3 --explain "
+      "--json plan.json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  for (const char* part :
+       {"model    gpt3-175b: ", "512 devices, 8 in a node, 312 TF/s, 76.000 GB",
+        " s per iteration of 1536 samples", "seconds of an iteration",
+        "GB of a device of the first stage", "plan 1 is the fastest of ", "  plan 3 takes "}) {
+    EXPECT_TRUE(has(run.out, part)) << part << run.out;
+  }
+  const auto plan = nlohmann::json::parse(read("plan.json"));
+  EXPECT_EQ(plan.at("format"), "weir-parallel-plan");
+  const auto number = [&](const char* name) { return plan.at(name).get<std::int64_t>(); };
+  EXPECT_EQ(number("tensor") * number("context") * number("pipeline") * number("data"), 512);
+  EXPECT_EQ(number("data") * number("micro_batch") * number("micro_batches"), 1536);
+  EXPECT_GT(plan.at("seconds").get<double>(), 0);
+  EXPECT_LE(plan.at("memory_bytes").get<double>(), 76e9);
+  for (const auto& [sum, parts] : {std::pair{"seconds", "seconds_by_cause"},
+                                   std::pair{"memory_bytes", "memory_bytes_by_use"}}) {
+    double total = 0;
+    for (const auto& part : plan.at(parts)) total += part.get<double>();
+    EXPECT_NEAR(total, plan.at(sum).get<double>(), 1e-9 * total);
+  }
+  const auto fixed = weir(
+      "plan gpt3-175b --cluster a100-8x64 --batch 1536 --tensor 8 --pipeline 8 --schedule 1f1b "
+      "--recompute full --zero 1 --micro-batch 2");
+  ASSERT_EQ(fixed.code, 0) << fixed.err;
+  EXPECT_TRUE(has(fixed.out,
+                  "plan     tensor 8, context 1, pipeline 8, data 8, micro-batch 2, 1f1b, "
+                  "recompute full, ZeRO 1\n"))
+      << fixed.out;
+}
+
 TEST_F(PlanTest, FaultsAreSaidInOneLine) {
   write("layers.txt", "a 4 0 0 30e9\nb 4\n");
   write("bad.txt", "a 4\nb four\n");
@@ -96,6 +130,18 @@ TEST_F(PlanTest, FaultsAreSaidInOneLine) {
            Case{"plan layers.txt --cluster a100-8x2", 3,
                 "weir: a100-8x2: found no plan that fits in memory: at best the stage of 2 "
                 "operators, a to b, needs 120.000 GB"},
+           Case{"plan gpt3-175 --cluster a100-8x2 --batch 8", 2,
+                "weir: model 'gpt3-175' is not built in; there are megatron-1.7b, "},
+           Case{"plan gpt3-175b --cluster a100-8x2", 2, "weir: --batch: found nothing"},
+           Case{"plan gpt3-175b --cluster a100-8x2 --batch 8 --stages 3", 2,
+                "weir: gpt3-175b: found a model with an option of operator files"},
+           Case{"plan layers.txt --cluster a100-8x2 --batch 8", 2,
+                "weir: layers.txt: found a file of operators with an option of models"},
+           Case{"plan gpt3-175b --cluster 8x2@25,3 --batch 8", 2, "weir: --peak: found nothing"},
+           Case{"plan gpt3-175b --cluster a100-8x2 --batch 16 --tensor 5", 2,
+                "weir: gpt3-175b: found no layout of 16 devices and batch 16 that the options"},
+           Case{"plan megatron-1t --cluster a100-8x2 --batch 16", 3,
+                "weir: megatron-1t: found no layout that fits in memory: the smallest (tensor"},
        }) {
     const auto run = weir(each.line);
     EXPECT_EQ(run.code, each.code) << each.line;

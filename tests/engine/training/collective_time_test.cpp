@@ -17,6 +17,14 @@ TEST(CollectiveTimeTest, ARingMovesAlmostTwiceTheBytes) {
   EXPECT_NEAR(ring_all_gather_seconds(group_of(8, 8), 1e9), 7.0 / 8 * 1e9 / 200e9 + 7e-6, 1e-12);
 }
 
+// D105, astra-sim 207: on one link 8 and 64 ranks differ, by 2(n-1)/n of the bytes and 2(n-1)
+// steps.
+TEST(CollectiveTimeTest, MoreRanksOnOneLinkTakeLonger) {
+  EXPECT_NEAR(ring_all_reduce_seconds(group_of(8, 8), 1e9), 1.75 * 1e9 / 200e9 + 14e-6, 1e-12);
+  EXPECT_NEAR(ring_all_reduce_seconds(group_of(64, 64), 1e9), 1.96875 * 1e9 / 200e9 + 126e-6,
+              1e-12);
+}
+
 TEST(CollectiveTimeTest, AcrossNodesTheAdaptersLimit) {
   EXPECT_NEAR(ring_all_gather_seconds(group_of(4, 1), 1e9), 3.0 / 4 * 1e9 / 25e9 + 30e-6, 1e-12);
   // Two ranks on each node bring two adapters to the one ring; eight would outrun the node.
