@@ -257,8 +257,9 @@ int BenchCommand::compare(Job& job) const {
   int code = exit_done;
   job.context.agree([&] {
     if (!job.is_root()) return;
-    const BenchComparison comparison = compare_benches(read_bench_report(plan_.algorithms),
-                                                       read_bench_report(graph_.paths.front()));
+    const ReadBench before = read_bench_report(plan_.algorithms);  // told first if both are wrong
+    const BenchComparison comparison =
+        compare_benches(before, read_bench_report(graph_.paths.front()));
     for (const std::string& warning : comparison.warnings) job.warn(warning);
     print(comparison.table);
     if (comparison.has_different_results) code = exit_failed;

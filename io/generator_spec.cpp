@@ -28,7 +28,11 @@ GeneratorSpec::GeneratorSpec(std::string_view text) {
 }
 
 std::string GeneratorSpec::take_text(const std::string& key) {
-  if (!has(key)) fail(key, "nothing", "a value");
+  if (!has(key)) {
+    const auto nameless = values_.find("");
+    if (nameless == values_.end() || key.empty()) fail(key, "nothing", "a value");
+    fail("", shown(nameless->second), kind_ + ':' + key + "=VALUE");
+  }
   return std::move(values_.extract(key).mapped());
 }
 
@@ -66,7 +70,8 @@ void GeneratorSpec::expect_all_taken() const {
 
 void GeneratorSpec::fail(const std::string& key, const std::string& found,
                          const std::string& expected) const {
-  throw Error(ErrorCode::usage, kind_ + ':' + key + ": found " + found + "; expected " + expected);
+  throw Error(ErrorCode::usage, kind_ + (key.empty() ? "" : ':' + key) + ": found " + found +
+                                    "; expected " + expected);
 }
 
 }  // namespace weir::io

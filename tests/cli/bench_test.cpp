@@ -138,6 +138,7 @@ TEST_F(BenchTest, ComparesOnlyReports) {
            {"bench --compare a.json a.json a.json", 2, "--compare: found 3 files; expected two"},
            {"bench --compare a.json g.txt", 3, "g.txt: found no report"},
            {"bench --compare a.json none.json", 3, "none.json: cannot be read"},
+           {"bench --compare none.json missing.json", 3, "none.json: cannot be read"},
            {"bench --compare a.json other.json", 3, "other.json: found bench_version 2"},
            {"bench --compare damaged.json a.json", 3, "damaged.json: found a damaged report"},
            {"bench bsf g.txt", 2, "ALGORITHM: found \"bsf\"; expected one of"},

@@ -159,7 +159,8 @@ TEST(Generator, names_the_key_at_fault) {
             "usage: rmat:sedd: found an unknown key; expected only keys of this generator");
   EXPECT_EQ(error_of_spec("rmat:scale=3,a=.9,b=.2"),
             "usage: rmat:a,b,c: found a sum above 1; expected a sum of at most 1");
-  EXPECT_EQ(error_of_spec("grid:20"), "usage: grid:: found \"20\"; expected ROWSxCOLUMNS");
+  EXPECT_EQ(error_of_spec("grid:20"), "usage: grid: found \"20\"; expected ROWSxCOLUMNS");
+  EXPECT_EQ(error_of_spec("rmat:20"), "usage: rmat: found \"20\"; expected rmat:scale=VALUE");
   for (const char* spec : {"rmat:scale=0",
                            "rmat:scale=49",
                            "rmat:scale=48,edge_factor=1000",
