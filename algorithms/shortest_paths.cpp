@@ -82,7 +82,12 @@ RunResult<PathNode> find_tree(const Graph<E>& graph, const ShortestPathsOptions&
   const std::vector<VertexId> sources = checked_sources(graph, options);
   const Phases<PathDistances, PathParents> phases{
       {PathDistances{{sources}}, PathParents{{sources}}}};
-  return with_finite_distances(run(graph, phases, options.run));
+  auto [nodes, report] = run(graph, phases, options.run);
+  return with_finite_distances<PathNode>(
+      {nodes.transform([](const PathNode& node) {  // without the marks of the search
+         return PathNode{std::abs(node.distance), node.parent};
+       }),
+       std::move(report)});
 }
 
 }  // namespace

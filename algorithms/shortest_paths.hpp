@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <span>
 #include <type_traits>
@@ -126,21 +127,25 @@ struct PathDistances : PathProgram {
 
 /// Second phase: the tree. An arc is tight when it gives its target the distance it has. Searching
 /// over tight arcs breadth first reaches every vertex that has a distance, and never runs in a
-/// circle, not even along arcs of length 0.
+/// circle, not even along arcs of length 0. A distance with a minus sign marks a vertex that has no
+/// parent yet: any id may be a parent's, that of `no_parent` too.
 struct PathParents : PathProgram {
-  bool wants(const Value& node) const { return node.parent == no_parent; }
+  bool wants(const Value& node) const { return std::signbit(node.distance); }
 
   void compute(VertexHandle auto& v, const Inbox<Message>& inbox) const {
     v.vote_to_halt();
     PathNode& node = v.value();
     if (inbox.empty()) {  // everyone, at the start of the phase
-      if (!std::binary_search(sources.begin(), sources.end(), v.id())) return;
+      if (!std::binary_search(sources.begin(), sources.end(), v.id())) {
+        node.distance = -node.distance;
+        return;
+      }
       node.parent = v.id();
       v.scatter();
     } else if (wants(node)) {
       const PathNode found = inbox.combined(Combiner{});
-      if (found.distance != node.distance) return;
-      node.parent = found.parent;
+      if (found.distance != -node.distance) return;
+      node = found;
       v.scatter();
     }
   }

@@ -118,6 +118,18 @@ TEST(ShortestPaths, ParentsFormTreesAlongEdgesOfLengthZero) {
             (std::vector<PathNode>{{1, 3}, {1, 3}, {1, 9}, {0, 9}}));
 }
 
+TEST(ShortestPaths, TheLargestIdMayBeAParent) {  // it is also what stands for no parent
+  constexpr VertexId high = std::numeric_limits<VertexId>::max();
+  const TestGraph graph{
+      "largest id",
+      {},
+      {{7, high, 1}, {high, 8, 0}, {8, 9, 0}, {6, 8, 0}, {9, 6, 0}, {99, 100, 1}}};
+  const auto found = run_matrix<double>(graph, tree_from({7}));
+  expect_tree(found, serial(graph), {7});
+  const TestGraph pair{"largest id as source", {}, {{high, 5, 0}}, false};
+  expect_tree(run_matrix<double>(pair, tree_from({high})), serial(pair), {high});
+}
+
 TEST(ShortestPaths, ParentsMeetDistancesInTenths) {  // D66
   reference::Dice dice(66);
   TestGraph graph{"tenths", {}, {}, false};
