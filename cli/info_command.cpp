@@ -6,6 +6,7 @@
 #include <weir/cli/command.hpp>
 #include <weir/cli/graph_facts.hpp>
 #include <weir/cli/load_graph.hpp>
+#include <weir/cli/memory_estimate.hpp>
 #include <weir/cli/report.hpp>
 #include <weir/cli/standard_output.hpp>
 #include <weir/engine/model/check.hpp>
@@ -38,7 +39,7 @@ class InfoCommand final : public Command {
   int run(Job& job) const override;
 
  private:
-  std::string look_at_header() const;
+  std::string look_at_header(std::uint64_t num_ranks) const;
 
   GraphOptions graph_;
   bool is_quick_ = false;
@@ -51,14 +52,15 @@ void InfoCommand::declare(OptionSet& options) {
   declare_building_options(options, graph_);
   declare_job_options(options, job_);
   options.footer(
-      "Prints lines KEY VALUE. memory_bytes is that of the graph as it is run, over all ranks.\n\n"
+      "Prints lines KEY VALUE. memory_bytes is that of the graph as it is run, over all ranks;\n"
+      "memory_at_most, with --quick and --ranks, says before it is loaded what it may become.\n\n"
       "Examples:\n"
       "  weir info graph.v graph.e\n"
-      "  weir info huge.weir --quick\n"
+      "  weir info huge.weir --quick --ranks 16\n"
       "  weir info rmat:scale=16,seed=1 --undirected --repeats merge --loops drop\n");
 }
 
-std::string InfoCommand::look_at_header() const {
+std::string InfoCommand::look_at_header(std::uint64_t num_ranks) const {
   const io::GraphHeader header = graph_.is_generated()
                                      ? io::Generator(graph_.paths.front()).header()
                                      : io::GraphReader(graph_.paths, graph_.files).header();
@@ -73,13 +75,20 @@ std::string InfoCommand::look_at_header() const {
   list.add("has_weights", header.has_weights);
   list.add("lists_vertices", header.has_vertices);
   for (const auto& [key, value] : header.properties) list.add(key, value);
+  list.add("ranks", num_ranks);
+  if (header.num_vertices && header.num_edges) {
+    const bool is_directed = graph_.is_directed.value_or(header.directed.value_or(true));
+    const GraphSize size{*header.num_vertices, *header.num_edges * (is_directed ? 1 : 2),
+                         graph_.files.weighted ? sizeof(double) : 0};
+    list.add("memory_at_most", most_memory_bytes(size, num_ranks));
+  }
   return list.text();
 }
 
 int InfoCommand::run(Job& job) const {
   if (is_quick_) {
     job.context.agree([&] {
-      if (job.is_root()) print(look_at_header());
+      if (job.is_root()) print(look_at_header(static_cast<std::uint64_t>(job.context.size())));
     });
     return exit_done;
   }

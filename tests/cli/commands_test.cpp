@@ -89,6 +89,25 @@ TEST_F(CommandsTest, InfoCounts) {
   EXPECT_TRUE(has(weir("info grid:3x4 --quick").out, "vertices          12\n"));
 }
 
+TEST_F(CommandsTest, InfoSaysBeforeLoadingWhatMemoryIsNeeded) {
+  const auto bytes_after = [](const std::string& text, const std::string& key) {
+    const std::size_t at = text.find(key);
+    return at == std::string::npos ? 0.0 : std::stod(text.substr(at + key.size()));
+  };
+  for (const char* graph :
+       {"rmat:scale=12,seed=1 --undirected", "rmat:scale=12,seed=1", "grid:50x60",
+        "uniform:vertices=3000,edges=40000,weights=9 --weighted --undirected"}) {
+    for (const char* ranks : {"1", "2", "5"}) {
+      const std::string line = std::string("info ") + graph + " --ranks " + ranks;
+      const double expected = bytes_after(weir(line + " --quick").out, "memory_at_most");
+      const double found = bytes_after(weir(line).out, "memory_bytes");
+      EXPECT_GT(found, 0);
+      EXPECT_GE(expected, found) << line;
+      EXPECT_LE(expected, *ranks == '1' ? found + 64 : 2 * found) << line;
+    }
+  }
+}
+
 TEST_F(CommandsTest, CheckTellsTheFirstMismatch) {
   write("a", "1 1\n2 0.5\n3 7\n");
   write("b", "3 7\n1 1\n2 0.50001\n");
