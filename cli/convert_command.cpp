@@ -82,7 +82,8 @@ int ConvertCommand::run(Job& job) const {
   job.context.agree([&] {
     if (!job.is_root()) return;
     const CopyCount count = convert(job);
-    job.say("wrote " + std::to_string(count.num_edges) + " edges to " + paths_.back());
+    job.say("wrote " + std::to_string(count.num_edges) + " edges to " +
+            (paths_.back() == "-" ? "standard output" : paths_.back()));
   });
   return exit_done;
 }

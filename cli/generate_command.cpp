@@ -28,7 +28,7 @@ class GenerateCommand final : public Command {
         "Examples:\n"
         "  weir generate rmat:scale=16,seed=1 graph.e        with graph.v and graph.properties\n"
         "  weir generate grid:100x100,weights=9 grid.weir\n"
-        "  weir generate path:5 - | weir run bfs - --source 0 --output -\n");
+        "  weir generate path:5 - | weir run bfs - --undirected --source 0 --output -\n");
   }
 
   void check() override {
@@ -42,7 +42,8 @@ class GenerateCommand final : public Command {
       if (!job.is_root()) return;
       io::Generator generator(spec_);
       const CopyCount count = copy_graph(job, generator, {.path = output_, .format = format_});
-      job.say("wrote " + std::to_string(count.num_edges) + " edges to " + output_);
+      job.say("wrote " + std::to_string(count.num_edges) + " edges to " +
+              (output_ == "-" ? "standard output" : output_));
     });
     return exit_done;
   }

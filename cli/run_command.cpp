@@ -138,7 +138,7 @@ void RunCommand::say_start(Job& job, const RunRecord& run) const {
 void RunCommand::say_end(Job& job, const AlgorithmRecord& record) const {
   if (record.has_converged && !*record.has_converged) {
     job.warn(record.name + ": the tolerance was not reached in " +
-             plural(record.report.num_supersteps, "superstep"));
+             plural(record.report.num_supersteps - 1, "iteration"));  // the first superstep is none
   }
   for (const auto& [name, value] : record.facts) {
     std::string text = record.name;

@@ -352,7 +352,8 @@ TEST_F(RunTest, ReachingTheCapIsDoneWithAWarning) {
   write("g.txt", square);
   const auto run = weir("run pagerank g.txt --tolerance 0 --iterations 3 --report r.json");
   EXPECT_EQ(run.code, 0);
-  EXPECT_TRUE(has(run.err, "warning: pagerank: the tolerance was not reached")) << run.err;
+  EXPECT_TRUE(has(run.err, "warning: pagerank: the tolerance was not reached in 3 iterations"))
+      << run.err;
   EXPECT_EQ(nlohmann::json::parse(read("r.json"))["algorithms"][0]["converged"], false);
 }
 
