@@ -95,7 +95,9 @@ void ConnectedComponentsProgram::name_sets(const Block& block) {
 
 bool ConnectedComponentsProgram::hear(Slot slot, VertexId name) {
   Slot root = sets_.root(slot);
-  const Slot other = sets_.root(heard_.try_emplace(name, slot).first->second);
+  if (!heard_latest_ || heard_latest_->first != name)  // most names are that of the largest set
+    heard_latest_ = *heard_.try_emplace(name, slot).first;
+  const Slot other = sets_.root(heard_latest_->second);
   const bool is_new = other != root;
   if (is_new) {
     name = std::min({name, names_[root], names_[other]});

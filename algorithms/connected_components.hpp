@@ -2,8 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
-#include <vector>
+#include <utility>
 
 #include <weir/algorithms/algorithm.hpp>
 #include <weir/algorithms/disjoint_sets.hpp>
@@ -41,6 +42,7 @@ class ConnectedComponentsProgram {
   PlainVector<VertexId> names_;               // by slot; meaningful at roots
   LargeVector<VertexId> told_;                // by slot: the name the other holders know
   std::unordered_map<VertexId, Slot> heard_;  // a slot of the set that heard a name
+  std::optional<std::pair<VertexId, Slot>> heard_latest_;
 };
 
 /// The smallest id of the weakly connected component of each vertex. Collective.

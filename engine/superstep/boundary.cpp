@@ -1,42 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/engine/superstep/boundary.hpp>
 
-#include <algorithm>
+#include <cstddef>
+#include <numeric>
 
 namespace weir {
 
 SharedPlaces::SharedPlaces(const Block& block) {
-  struct Entry {
-    Slot slot;
-    SharedPlace place;
-  };
-  std::vector<Entry> entries;
-  std::uint32_t index = 0;
-  for (const GhostLink& link : block.links()) {
-    std::uint32_t position = 0;
-    for (const Slot slot : link.sent) entries.push_back({slot, {index, position++}});
-    for (const Slot slot : link.received) entries.push_back({slot, {index, position++}});
-    ++index;
-  }
-  std::sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
-    return a.slot != b.slot ? a.slot < b.slot : a.place.link < b.place.link;
-  });
-  places_.reserve(entries.size());
-  for (const Entry& entry : entries) {
-    if (slots_.empty() || slots_.back() != entry.slot) {
-      slots_.push_back(entry.slot);
-      offsets_.push_back(places_.size());
+  if (block.links().empty()) return;
+  const auto for_each_place = [&](const auto& f) {
+    std::uint32_t index = 0;
+    for (const GhostLink& link : block.links()) {
+      std::uint32_t position = 0;
+      for (const Slot slot : link.sent) f(slot, SharedPlace{index, position++});
+      for (const Slot slot : link.received) f(slot, SharedPlace{index, position++});
+      ++index;
     }
-    places_.push_back(entry.place);
+  };
+  std::vector<std::uint64_t> ends(block.num_slots() + std::size_t{1}, 0);
+  for_each_place([&](Slot slot, SharedPlace) { ++ends[slot + std::size_t{1}]; });
+  for (Slot slot = 0; slot < block.num_slots(); ++slot) {
+    if (ends[slot + std::size_t{1}] > 0) slots_.push_back(slot);
   }
-  offsets_.push_back(places_.size());
+  std::partial_sum(ends.begin(), ends.end(), ends.begin());
+  offsets_ = ends;
+  places_.resize(ends.back());
+  for_each_place([&](Slot slot, SharedPlace place) { places_[ends[slot]++] = place; });
 }
 
 std::span<const SharedPlace> SharedPlaces::of(Slot slot) const {
-  const auto at = std::lower_bound(slots_.begin(), slots_.end(), slot);
-  if (at == slots_.end() || *at != slot) return {};
-  const auto i = static_cast<std::size_t>(at - slots_.begin());
-  return std::span<const SharedPlace>(places_).subspan(offsets_[i], offsets_[i + 1] - offsets_[i]);
+  if (offsets_.empty()) return {};
+  const std::uint64_t first = offsets_[slot];
+  return std::span<const SharedPlace>(places_).subspan(first,
+                                                       offsets_[slot + std::size_t{1}] - first);
 }
 
 }  // namespace weir

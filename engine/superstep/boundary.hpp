@@ -32,7 +32,7 @@ class SharedPlaces {
 
  private:
   std::vector<Slot> slots_;
-  std::vector<std::uint64_t> offsets_;  // by index into slots_
+  std::vector<std::uint64_t> offsets_;  // by slot; empty: none
   std::vector<SharedPlace> places_;
 };
 
