@@ -1,6 +1,7 @@
 // run: mpirun -n 2
 // SPDX-License-Identifier: Apache-2.0
 // Shortest paths as one writes them oneself: the message depends on the edge.
+#include <array>
 #include <cstdio>
 
 #include <weir/engine/engine.hpp>
@@ -11,13 +12,17 @@ struct ShortestPaths {
   using Value = double;    // distance from the source
   using Message = double;  // distance by way of one in-edge
   using Combiner = weir::Min<double>;
+  static constexpr bool monotone = true;  // early, late or repeated messages change nothing
   weir::VertexId source;
+  double delta = 1;  // nearer vertices first, by steps of this length
 
+  double priority(double distance) const { return distance; }
+  double bucket_width() const { return delta; }
+  std::array<weir::VertexId, 1> starts() const { return {source}; }
   Value init(const weir::VertexInfo&) const { return Combiner::identity(); }  // infinity
 
   void compute(weir::VertexHandle auto& v, const weir::Inbox<Message>& inbox) const {
-    const bool is_start = v.superstep() == 0 && v.id() == source;
-    const double distance = is_start ? 0.0 : inbox.combined(Combiner{});
+    const double distance = inbox.empty() ? 0.0 : inbox.combined(Combiner{});
     if (distance < v.value()) {
       v.value() = distance;
       v.scatter();
