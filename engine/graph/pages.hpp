@@ -66,7 +66,7 @@ using LargeVector = std::vector<T, LargePages<T>>;
 template <class T>
 struct Uninitialized : LargePages<T> {
   template <class U>
-  struct rebind {
+  struct rebind {  // NOLINT(readability-identifier-naming): a name of the standard
     using other = Uninitialized<U>;
   };
   Uninitialized() = default;
