@@ -23,7 +23,7 @@ struct SidesProgram {
   struct Value {
     VertexId root = 0;
     MatchingSide side = MatchingSide::left;
-    friend auto operator<=>(const Value&, const Value&) = default;
+    friend auto operator<=>(const Value&, const Value&) = default;  // NOLINT
   };
   using Message = Value;
 
