@@ -118,8 +118,9 @@ std::string explain(const PlanInput& input, const Partition& plan) {
     const Stage& stage = plan.stages[s];
     const std::string& first = input.graph[stage.operators.front()].name;
     const std::string& last = input.graph[stage.operators.back()].name;
-    text += "  stage " + std::to_string(s) + " (" + first + " to " + last + ") is bound by " +
-            name_of(stage.bound);
+    text.append("  stage ").append(std::to_string(s));
+    text.append(" (").append(first).append(" to ").append(last).append(") is bound by ");
+    text += name_of(stage.bound);
     text += stage.seconds == plan.seconds
                 ? "; it is the slowest, and no other cut makes the slowest faster"
                 : "; it waits " + fixed(100 * (1 - stage.seconds / plan.seconds), 1) +

@@ -182,7 +182,7 @@ class FixedPointExecutor {
   };
 
   /// What one thread at a time works with.
-  struct alignas(64) Worker {
+  struct alignas(64) Worker {  // NOLINT(clang-analyzer-optin.performance.Padding): lines of its own
     Buckets buckets;
     std::vector<Slot> scattered;
     ShardWork<P, E> work;
