@@ -150,8 +150,9 @@ void Context::agree(const std::function<void()>& body) {
       own = detail::encode_error(error, rank());
     }
   });
-  const Bytes first = fold("agree", std::move(own),
-                           [](Bytes left, Bytes right) { return left.empty() ? right : left; });
+  const Bytes first = fold("agree", std::move(own), [](const Bytes& left, const Bytes& right) {
+    return left.empty() ? right : left;
+  });
   if (!first.empty()) throw_agreed(detail::decode_error(first).error);
 }
 

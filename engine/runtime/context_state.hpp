@@ -107,6 +107,7 @@ struct Context::State final : FrameSink {
 
   void find_threads();
 
+  // NOLINTBEGIN(readability-identifier-naming): members of a class that only Context sees
   ContextOptions options_;
   std::unique_ptr<Port> port_;
   std::unique_ptr<detail::Arena> arena_;
@@ -130,6 +131,7 @@ struct Context::State final : FrameSink {
   std::vector<std::uint64_t> left_at_;  // first epoch without the rank; `never` while it stays
   std::vector<std::uint64_t> heard_;    // 1 + latest epoch heard from the rank
   Rank num_left_ = 0;
+  // NOLINTEND(readability-identifier-naming)
 
  private:
   void pump_until(const std::function<bool()>& is_over, std::chrono::milliseconds longest) noexcept;

@@ -113,8 +113,9 @@ void settle(Context& context, Summary& agreed, std::uint64_t num_dropped,
 
 Summary barrier(Context& context, const Summary& own) {
   if (context.size() == 1) return own;
-  return decode_summary(context.fold("barrier", encode_summary(own),
-                                     [](Bytes left, Bytes right) { return combine(left, right); }));
+  return decode_summary(
+      context.fold("barrier", encode_summary(own),
+                   [](const Bytes& left, const Bytes& right) { return combine(left, right); }));
 }
 
 }  // namespace weir

@@ -227,7 +227,7 @@ OperatorGraph read_text(const Text& text, const GraphFileOptions& options) {
 
 OperatorGraph read_input(const io::Input& input, const GraphFileOptions& options) {
   const Text text = read_lines(input);
-  const OperatorGraph graph = read_text(text, options);
+  OperatorGraph graph = read_text(text, options);
   if (graph.is_empty()) text.fail(0, "no operator", "at least one");
   try {
     graph.topological_order();

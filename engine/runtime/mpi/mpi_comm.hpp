@@ -33,7 +33,7 @@ std::unique_ptr<Port> make_mpi_port(const void* comm, std::size_t comm_bytes);
 ///
 ///     weir::Context context(weir::mpi_port(application_comm), {.threads = 4});
 inline std::unique_ptr<Port> mpi_port(MPI_Comm comm) {
-  return detail::make_mpi_port(&comm, sizeof(comm));
+  return detail::make_mpi_port(&comm, sizeof(comm));  // NOLINT(bugprone-sizeof-expression)
 }
 
 }  // namespace weir

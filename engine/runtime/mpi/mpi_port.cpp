@@ -146,7 +146,7 @@ class MpiPort final : public Port {
   }
 
   bool progress_pieces() override {
-    bool has_moved = sends_.test([](Bytes) {});
+    bool has_moved = sends_.test([](const Bytes&) {});
     while (!queue_.empty() && sends_.size() < max_sends_in_flight) {
       Queued next = std::move(queue_.front());
       queue_.pop_front();
@@ -268,7 +268,7 @@ std::unique_ptr<Port> make_mpi_port(MPI_Comm comm, std::shared_ptr<std::atomic<b
 }
 
 std::unique_ptr<Port> make_mpi_port(const void* comm, std::size_t comm_bytes) {
-  WEIR_EXPECT(comm_bytes == sizeof(MPI_Comm), usage,
+  WEIR_EXPECT(comm_bytes == sizeof(MPI_Comm), usage,  // NOLINT(bugprone-sizeof-expression)
               "the application and weir are built with different MPIs");
   MPI_Comm typed;
   std::memcpy(&typed, comm, sizeof(typed));
