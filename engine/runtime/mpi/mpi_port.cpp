@@ -271,7 +271,7 @@ std::unique_ptr<Port> make_mpi_port(const void* comm, std::size_t comm_bytes) {
   WEIR_EXPECT(comm_bytes == sizeof(MPI_Comm), usage,  // NOLINT(bugprone-sizeof-expression)
               "the application and weir are built with different MPIs");
   MPI_Comm typed;
-  std::memcpy(&typed, comm, sizeof(typed));
+  std::memcpy(&typed, comm, sizeof(typed));  // NOLINT(bugprone-sizeof-expression)
   return make_mpi_port(typed, nullptr);
 }
 
