@@ -69,9 +69,13 @@ std::string comparison(const ParallelPlan& plan, const ParallelPlan& best) {
 
 std::string table_of(const ParallelPlanInput& input) {
   const training::ParallelPlanRequest& request = input.request;
-  std::string text = "model    " + request.model.name + ": " +
-                     fixed(num_parameters(request.model) / 1e9, 3) + "e9 parameters, " +
-                     std::to_string(request.model.sequence) + " tokens per sample\n";
+  std::string text =
+      "model    " + request.model.name + ": " + fixed(num_parameters(request.model) / 1e9, 3) +
+      "e9 parameters, " +
+      (request.model.has_experts()
+           ? fixed(num_active_parameters(request.model) / 1e9, 3) + "e9 for a token, "
+           : std::string()) +
+      std::to_string(request.model.sequence) + " tokens per sample\n";
   text += "cluster  " + input.cluster + ": " + std::to_string(request.num_devices) + " devices, " +
           std::to_string(request.machine.devices_per_node) + " in a node, " +
           fixed(request.machine.peak_flops / 1e12, 0) + " TF/s, " +
@@ -84,17 +88,17 @@ std::string table_of(const ParallelPlanInput& input) {
           std::to_string(request.global_batch) + " samples, " +
           fixed(100 * utilisation(input, best), 1) + " % of the peak\n\n";
   std::vector<std::vector<std::string>> rows = {
-      {"plan", "tensor", "context", "pipeline", "data", "micro_batch", "micro_batches", "chunks",
-       "schedule", "recompute", "zero", "seconds", "peak_%", "memory_GB"}};
+      {"plan", "tensor", "context", "pipeline", "data", "expert", "micro_batch", "micro_batches",
+       "chunks", "schedule", "recompute", "zero", "seconds", "peak_%", "memory_GB"}};
   for (const ParallelPlan& plan : input.plans.best) {
     const Layout& layout = plan.layout;
     rows.push_back({std::to_string(rows.size()), std::to_string(layout.tensor),
                     std::to_string(layout.context), std::to_string(layout.pipeline),
-                    std::to_string(layout.data), std::to_string(layout.micro_batch),
-                    fixed(layout.num_micro_batches(), 0), std::to_string(layout.interleave),
-                    std::string(name_of(layout.schedule)), std::string(name_of(layout.recompute)),
-                    std::to_string(layout.zero_stage), seconds(plan.time.total()),
-                    fixed(100 * utilisation(input, plan), 1),
+                    std::to_string(layout.data), std::to_string(layout.expert),
+                    std::to_string(layout.micro_batch), fixed(layout.num_micro_batches(), 0),
+                    std::to_string(layout.interleave), std::string(name_of(layout.schedule)),
+                    std::string(name_of(layout.recompute)), std::to_string(layout.zero_stage),
+                    seconds(plan.time.total()), fixed(100 * utilisation(input, plan), 1),
                     gigabytes(plan.memory.total_bytes())});
   }
   return text + aligned(rows);
@@ -136,6 +140,7 @@ std::string json_of(const ParallelPlanInput& input) {
                      {"context", layout.context},
                      {"pipeline", layout.pipeline},
                      {"data", layout.data},
+                     {"expert", layout.expert},
                      {"micro_batch", layout.micro_batch},
                      {"micro_batches", std::llround(layout.num_micro_batches())},
                      {"chunks", layout.interleave},

@@ -10,6 +10,7 @@
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/schedule/topology_files.hpp>
 #include <weir/engine/training/graph_files.hpp>
+#include <weir/engine/training/model_files.hpp>
 #include <weir/io/output_file.hpp>
 
 namespace weir::cli {
@@ -28,10 +29,10 @@ class PlanCommand final : public Command {
   schedule::Topology read_cluster() const;
   void declare_model_options(OptionSet& options);
   bool plans_model() const;
-  void check_model() const;
+  void check_model(std::optional<std::int64_t> global_batch) const;
   void check_operators() const;
   std::string plan_operators() const;
-  std::string plan_model() const;
+  std::string plan_model(const training::ModelFile& file) const;
   void write_json(const std::string& text) const;
 
   std::string subject_;  ///< A file of operators or the name of a transformer.
@@ -50,7 +51,9 @@ class PlanCommand final : public Command {
   std::optional<std::int64_t> global_batch_;
   std::optional<std::int64_t> sequence_;
   std::optional<double> peak_teraflops_;
+  std::optional<double> expert_load_;
   std::optional<std::size_t> num_plans_;
+  std::optional<bool> has_context_ring_;
   bool has_fused_attention_ = false;
   bool has_data_overlap_ = false;
 };
@@ -59,8 +62,9 @@ void PlanCommand::declare(OptionSet& options) {
   constexpr std::int64_t most = std::int64_t{1} << 20;
   using training::GraphFormat;
   options.argument("MODEL|FILE", subject_,
-                   "a transformer by name, e.g. gpt3-175b; or a file of operators: PipeDream, "
-                   "Piper, SimAI or plain rows");
+                   "a transformer by name, e.g. gpt3-175b, or a file of one: Calculon's JSON, "
+                   "Megatron-LM's arguments; or a file of operators: PipeDream, Piper, SimAI or "
+                   "plain rows");
   options.group("Cluster");
   options.text("--cluster", "SPEC|FILE", cluster_,
                "a100-8x16: 16 nodes of 8; 8x2@25,3: GB/s in and between nodes; or a file");
@@ -134,6 +138,14 @@ void PlanCommand::declare_model_options(OptionSet& options) {
   options.whole_number("--context", layout_.context, {1, most}, "context-parallel ranks");
   options.whole_number("--pipeline", layout_.pipeline, {1, most}, "stages of a pipeline");
   options.whole_number("--data", layout_.data, {1, most}, "data-parallel ranks");
+  options.choice("--context-exchange", has_context_ring_, {{"ring", true}, {"gather", false}},
+                 "keys and values go around a ring, hidden behind attention or refused (default), "
+                 "or are gathered before");
+  options.whole_number("--expert", layout_.expert, {1, most},
+                       "ranks that share out a layer's routed experts");
+  options.real(
+      "--expert-load", expert_load_, {1, 1e3},
+      "tokens of the busiest rank over the mean: capacity factor or imbalance (default 1)");
   options.whole_number("--micro-batch", layout_.micro_batch, {1, most}, "samples of a micro-batch");
   options.whole_number("--chunks", layout_.interleave, {1, most},
                        "chunks of layers of an interleaved stage");
@@ -158,21 +170,22 @@ bool PlanCommand::plans_model() const {
                      [&](const training::Transformer& each) { return each.name == subject_; });
 }
 
-void PlanCommand::check_model() const {
+void PlanCommand::check_model(std::optional<std::int64_t> global_batch) const {
   WEIR_EXPECT(graph_.format == training::GraphFormat::automatic &&
                   graph_.piper.tensor_parallel_degree == 1 && !partition_.num_stages &&
                   !num_micro_batches_ && objective_ == Objective::weir,
               usage,
               subject_ + ": found a model with an option of operator files; expected it without");
-  WEIR_EXPECT(global_batch_, usage,
+  WEIR_EXPECT(global_batch, usage,
               "--batch: found nothing; expected the samples of an iteration of " + subject_);
 }
 
 void PlanCommand::check_operators() const {
   WEIR_EXPECT(!global_batch_ && !sequence_ && !layout_.tensor && !layout_.context &&
-                  !layout_.pipeline && !layout_.data && !layout_.micro_batch &&
-                  !layout_.interleave && !layout_.schedule && !layout_.zero_stage &&
-                  !has_fused_attention_ && !has_data_overlap_ && !num_plans_ && !peak_teraflops_ &&
+                  !layout_.pipeline && !layout_.data && !layout_.expert && !expert_load_ &&
+                  !has_context_ring_ && !layout_.micro_batch && !layout_.interleave &&
+                  !layout_.schedule && !layout_.zero_stage && !has_fused_attention_ &&
+                  !has_data_overlap_ && !num_plans_ && !peak_teraflops_ &&
                   layout_.recompute != training::Recompute::selective,
               usage,
               subject_ +
@@ -189,7 +202,7 @@ void PlanCommand::check() {
   WEIR_EXPECT(!cluster_.empty(), usage,
               "--cluster: found nothing; expected a cluster such as a100-8x2, or a file");
   if (schedule::is_cluster_spec(cluster_)) schedule::parse_cluster(cluster_);  // refuses early
-  if (plans_model()) check_model();
+  if (plans_model()) check_model(global_batch_);
   graph_.piper.recomputes_activations = layout_.recompute == training::Recompute::full;
 }
 
@@ -215,6 +228,9 @@ std::string PlanCommand::plan_operators() const {
   if (subject_ != "-" && !std::filesystem::exists(subject_)) {
     training::built_in_model(subject_);  // refuses with the list of names
   }
+  if (subject_ != "-") {
+    if (const auto file = training::read_model_file(subject_)) return plan_model(*file);
+  }
   check_operators();
   const training::OperatorGraph graph = training::read_operator_graph(subject_, graph_);
   const schedule::Topology cluster = read_cluster();
@@ -228,13 +244,18 @@ std::string PlanCommand::plan_operators() const {
   return table_of(input, plan) + (explains_ ? explain(input, plan) : std::string());
 }
 
-std::string PlanCommand::plan_model() const {
+std::string PlanCommand::plan_model(const training::ModelFile& file) const {
+  const auto global_batch = global_batch_ ? global_batch_ : file.global_batch;
+  check_model(global_batch);
   const schedule::Topology cluster = read_cluster();
   training::ParallelPlanRequest request;
-  request.model = training::built_in_model(subject_);
+  request.model = file.model;
   if (sequence_) request.model.sequence = *sequence_;
+  WEIR_EXPECT(request.model.has_experts() || (!expert_load_ && layout_.expert.value_or(1) == 1),
+              usage, subject_ + ": found an option of experts; expected a model that has some");
+  if (expert_load_) request.model.experts.load = *expert_load_;
   request.num_devices = static_cast<std::int64_t>(cluster.num_devices());
-  request.global_batch = *global_batch_;
+  request.global_batch = *global_batch;
   for (const schedule::Device& device : cluster.devices()) {
     if (device.memory_bytes > 0 &&
         (request.memory_bytes == 0 || device.memory_bytes < request.memory_bytes)) {
@@ -250,7 +271,8 @@ std::string PlanCommand::plan_model() const {
   request.software.has_scattered_sends = true;
   request.software.has_fused_attention = has_fused_attention_;
   request.software.has_data_overlap = has_data_overlap_;
-  request.constraints = layout_;
+  request.software.has_context_ring = has_context_ring_.value_or(true);
+  request.constraints = layout_.or_else(file.constraints);
   const training::ParallelPlans plans = training::plan_parallel(request, num_plans_.value_or(1));
   const ParallelPlanInput input{request, cluster.name(), plans};
   if (is_standard_output(json_)) return json_of(input);
@@ -260,7 +282,8 @@ std::string PlanCommand::plan_model() const {
 
 int PlanCommand::run(Job& job) const {
   job.context.agree([&] {
-    if (job.is_root()) print(plans_model() ? plan_model() : plan_operators());
+    if (job.is_root())
+      print(plans_model() ? plan_model({training::built_in_model(subject_)}) : plan_operators());
   });
   return exit_done;
 }

@@ -55,4 +55,17 @@ double hierarchical_all_reduce_seconds(const GroupLinks& group, double bytes) {
   return ring_all_reduce_seconds(inside, bytes) + ring_all_reduce_seconds(across, share);
 }
 
+double all_to_all_seconds(const GroupLinks& group, double bytes, double network_share) {
+  if (group.num_ranks <= 1) return 0;
+  const auto n = static_cast<double>(group.num_ranks);
+  const auto local = static_cast<double>(group.num_ranks_in_node);
+  const double leaving = bytes * (n - local) / n * network_share;
+  double inside = bytes * (local - 1) / n;
+  // What is sent to a node once is multiplied there.
+  if (network_share < 1 && local > 1) inside = bytes * (local - 1) / local;
+  const double node = inside > 0 ? inside / group.node_bytes_per_second : 0;
+  const double network = leaving > 0 ? leaving / group.network_bytes_per_second : 0;
+  return std::max(node, network) + (n - 1) * hop_seconds(group);
+}
+
 }  // namespace weir::training

@@ -27,4 +27,9 @@ double hierarchical_all_reduce_seconds(const GroupLinks& group, double bytes);
 /// All-gather, or reduce-scatter, over one ring: half an all-reduce. `bytes` of the whole.
 double ring_all_gather_seconds(const GroupLinks& group, double bytes);
 
+/// Every rank sends `bytes` in all, as much to each rank as to any, itself included. Between nodes
+/// a share of what would go there is enough where receivers pass it on inside (1: all of it,
+/// [DeepSeek24]); what stays in and what leaves a node travels at once.
+double all_to_all_seconds(const GroupLinks& group, double bytes, double network_share = 1);
+
 }  // namespace weir::training

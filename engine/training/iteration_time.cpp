@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include <weir/engine/training/collective_time.hpp>
+#include <weir/engine/training/context_ring.hpp>
 
 namespace weir::training {
 
@@ -20,22 +21,25 @@ struct Work {
   double launch = 0;
   double tensor = 0;
   double context = 0;
+  double experts = 0;
   double sends = 0;
 
   double total() const {
-    return matrices + attention + elementwise + logits + launch + tensor + context + sends;
+    return matrices + attention + elementwise + logits + launch + tensor + context + experts +
+           sends;
   }
 };
 
 Work operator+(const Work& a, const Work& b) {
   return {a.matrices + b.matrices, a.attention + b.attention, a.elementwise + b.elementwise,
           a.logits + b.logits,     a.launch + b.launch,       a.tensor + b.tensor,
-          a.context + b.context,   a.sends + b.sends};
+          a.context + b.context,   a.experts + b.experts,     a.sends + b.sends};
 }
 
 Work operator*(double factor, const Work& a) {
-  return {factor * a.matrices, factor * a.attention, factor * a.elementwise, factor * a.logits,
-          factor * a.launch,   factor * a.tensor,    factor * a.context,     factor * a.sends};
+  return {factor * a.matrices, factor * a.attention, factor * a.elementwise,
+          factor * a.logits,   factor * a.launch,    factor * a.tensor,
+          factor * a.context,  factor * a.experts,   factor * a.sends};
 }
 
 /// The sizes and rates that all formulas below share.
@@ -46,27 +50,34 @@ class Prediction {
       : model_(model), layout_(layout), machine_(machine), software_(software) {}
 
   IterationTime iteration() const;
-  Work layer_forward() const;
-  Work layer_backward() const;
+  Work layer_forward(LayerKind kind) const;
+  Work layer_backward(LayerKind kind) const;
 
  private:
   double product_seconds(double m, double n, double k) const;
-  double matrices_forward() const;
+  double network_seconds(double tokens, double width) const;
+  double projections_forward() const;
+  double matrices_forward(LayerKind kind) const;
   double attention_forward() const;
-  double elementwise_forward() const;
-  double tensor_forward() const;
+  double elementwise_forward(LayerKind kind) const;
+  double tensor_forward(LayerKind kind) const;
   double context_forward() const;
+  double experts_forward() const;
   Work logits() const;
-  Work layer() const;
+  Work layer(LayerKind kind) const;
   Work with_launches(Work layer) const;
   double stage_bytes_per_second() const;
   double send_seconds() const;
-  double parameters_per_device() const;
+  double common_parameters() const;
+  double routed_parameters() const;
+  double reduction_seconds(const GroupLinks& links, double parameters) const;
   double data_seconds() const;
   double slowdown() const;
   GroupLinks adapter_links() const;
   GroupLinks tensor_links() const;
   GroupLinks data_links() const;
+  GroupLinks expert_links() const;
+  GroupLinks expert_data_links() const;
 
   double tokens() const {
     return static_cast<double>(model_.sequence * layout_.micro_batch) /
@@ -74,6 +85,11 @@ class Prediction {
   }
   double hidden() const { return static_cast<double>(model_.hidden); }
   double tensor() const { return static_cast<double>(layout_.tensor); }
+  /// Copies of a micro-batch's tokens that come to the experts of the busiest rank.
+  double routed_tokens() const {
+    return tokens() / tensor() * static_cast<double>(model_.experts.num_chosen) *
+           model_.experts.load;
+  }
   /// Bytes of one micro-batch's activations between layers.
   double activation_bytes() const { return 2 * tokens() * hidden(); }
   std::int64_t ranks_in_node(std::int64_t num_ranks, std::int64_t stride) const {
@@ -93,21 +109,59 @@ double Prediction::product_seconds(double m, double n, double k) const {
          (1 + tile / n) * (1 + tile / k);
 }
 
-double Prediction::matrices_forward() const {
+/// A feed-forward network, `width` of it on this device.
+double Prediction::network_seconds(double tokens, double width) const {
+  return product_seconds(tokens, (model_.is_gated ? 2 : 1) * width, hidden()) +
+         product_seconds(tokens, hidden(), width);
+}
+
+double Prediction::projections_forward() const {
   const auto query = static_cast<double>(model_.query_width()) / tensor();
-  const auto kv = static_cast<double>(model_.kv_width()) / tensor();
-  const auto network = static_cast<double>(model_.feed_forward) / tensor();
-  return product_seconds(tokens(), query + 2 * kv, hidden()) +
-         product_seconds(tokens(), hidden(), query) +
-         product_seconds(tokens(), (model_.is_gated ? 2 : 1) * network, hidden()) +
-         product_seconds(tokens(), hidden(), network);
+  const auto kv = static_cast<double>(model_.key_width() + model_.value_width()) / tensor();
+  const auto out = static_cast<double>(model_.attention_width()) / tensor();
+  const double last = product_seconds(tokens(), hidden(), out);
+  if (!model_.has_latent_attention()) {
+    return product_seconds(tokens(), query + kv, hidden()) + last;
+  }
+  const LatentAttention& latent = model_.latent;
+  const auto query_rank = static_cast<double>(latent.query_rank);
+  const auto kv_rank = static_cast<double>(latent.kv_rank);
+  const auto position = static_cast<double>(latent.position_size);
+  // The latent vectors are made whole on every tensor rank. Positions are no part of what is made
+  // from the latent keys.
+  const double expanded = kv - static_cast<double>(model_.num_heads) / tensor() * position;
+  return product_seconds(tokens(), query_rank + kv_rank + position, hidden()) +
+         product_seconds(tokens(), query, query_rank) +
+         product_seconds(tokens(), expanded, kv_rank) + last;
+}
+
+double Prediction::matrices_forward(LayerKind kind) const {
+  if (kind == LayerKind::dense) {
+    return projections_forward() +
+           network_seconds(tokens(), static_cast<double>(model_.feed_forward) / tensor());
+  }
+  const Experts& experts = model_.experts;
+  const auto width = static_cast<double>(experts.feed_forward);
+  const auto num_local =
+      static_cast<double>(experts.num_routed) / static_cast<double>(layout_.expert);
+  double seconds = projections_forward();
+  seconds +=
+      product_seconds(tokens() / tensor(), static_cast<double>(experts.num_routed), hidden());
+  seconds += num_local * network_seconds(routed_tokens() / num_local, width);
+  if (experts.num_shared > 0) {
+    seconds +=
+        network_seconds(tokens(), static_cast<double>(experts.num_shared) * width / tensor());
+  }
+  return seconds;
 }
 
 double Prediction::attention_forward() const {
   auto seen = static_cast<double>(model_.sequence);
   if (software_.attention_window > 0) seen = std::min(seen, software_.attention_window);
   const double scores = tokens() * seen * static_cast<double>(model_.num_heads) / tensor();
-  const double flops = 4 * scores * static_cast<double>(model_.head_size);
+  const auto head = static_cast<double>(model_.query_width() + model_.attention_width()) /
+                    static_cast<double>(model_.num_heads);
+  const double flops = 2 * scores * head;
   if (software_.has_fused_attention) {
     // Only the causal half is computed.
     return 0.5 * flops / (machine_.peak_flops * machine_.attention_efficiency);
@@ -119,15 +173,24 @@ double Prediction::attention_forward() const {
          bytes_per_score * scores / machine_.memory_bytes_per_second;
 }
 
-double Prediction::elementwise_forward() const {
+double Prediction::elementwise_forward(LayerKind kind) const {
   // Two normalisations (read, written), two additions with dropout (two read, one mask, one
   // written), on every tensor rank alike unless the sequence is cut.
   constexpr double bytes_whole = 2 * 4 + 2 * 7;
-  const double whole =
+  double bytes =
       bytes_whole * tokens() * hidden() / (layout_.has_sequence_parallelism ? tensor() : 1);
-  const double network =
-      (model_.is_gated ? 6 : 4) * tokens() * static_cast<double>(model_.feed_forward) / tensor();
-  return (whole + network) / machine_.memory_bytes_per_second;
+  const double bytes_per_width = model_.is_gated ? 6 : 4;
+  if (kind == LayerKind::dense) {
+    bytes += bytes_per_width * tokens() * static_cast<double>(model_.feed_forward) / tensor();
+  } else {
+    // Copies are sorted by expert before they are sent and put back after: read, written, each.
+    constexpr double bytes_sorted = 8;
+    const auto width = static_cast<double>(model_.experts.feed_forward);
+    bytes += routed_tokens() * (bytes_sorted * hidden() + bytes_per_width * width);
+    bytes += bytes_per_width * tokens() * static_cast<double>(model_.experts.num_shared) * width /
+             tensor();
+  }
+  return bytes / machine_.memory_bytes_per_second;
 }
 
 /// What one rank can move, all ranks of its node at once.
@@ -148,42 +211,78 @@ GroupLinks Prediction::tensor_links() const {
   return links;
 }
 
-/// Two all-reduces of the activations a layer, or their halves ([Shoeybi19]); one of
-/// a parallel block.
-double Prediction::tensor_forward() const {
+/// Two all-reduces of the activations a layer, or their halves ([Shoeybi19]); one of a parallel
+/// block, and where the network is experts alone, whose tokens are cut over the tensor ranks.
+double Prediction::tensor_forward(LayerKind kind) const {
   if (layout_.tensor == 1) return 0;
-  const double num = software_.has_parallel_block ? 1 : 2;
-  return num * (ring_all_reduce_seconds(tensor_links(), activation_bytes()) +
-                machine_.node_latency_seconds);
+  const bool has_one = software_.has_parallel_block ||
+                       (kind == LayerKind::experts && model_.experts.num_shared == 0);
+  return (has_one ? 1 : 2) * (ring_all_reduce_seconds(tensor_links(), activation_bytes()) +
+                              machine_.node_latency_seconds);
 }
 
-/// Keys and values of all context ranks are gathered before the attention ([Dubey24]).
+/// Keys and values of all context ranks are gathered before the attention, or go around a ring of
+/// which only what attention with a block does not hide is exposed.
 double Prediction::context_forward() const {
   if (layout_.context == 1) return 0;
+  if (software_.has_context_ring) {
+    const double block = tokens() * kv_bytes_per_token(model_, layout_);
+    const double sending = block / slowest_hop(model_, layout_, machine_).bytes_per_second +
+                           machine_.node_latency_seconds;
+    const auto num_blocks = static_cast<double>(layout_.context);
+    return (num_blocks - 1) * std::max(0.0, sending - attention_forward() / num_blocks);
+  }
   GroupLinks links = adapter_links();
   links.num_ranks = layout_.context;
   links.num_ranks_in_node = ranks_in_node(layout_.context, layout_.tensor);
-  const double bytes = 4 * tokens() * static_cast<double>(layout_.context) *
-                       static_cast<double>(model_.kv_width()) / tensor();
+  const double bytes =
+      tokens() * static_cast<double>(layout_.context) * kv_bytes_per_token(model_, layout_);
   return ring_all_gather_seconds(links, bytes);
 }
 
-Work Prediction::layer_forward() const {
+/// Expert ranks are consecutive ranks of a stage.
+GroupLinks Prediction::expert_links() const {
+  GroupLinks links = adapter_links();
+  links.num_ranks = layout_.expert;
+  links.num_ranks_in_node = ranks_in_node(layout_.expert, 1);
+  return links;
+}
+
+/// Tokens go to their experts and come back.
+double Prediction::experts_forward() const {
+  if (layout_.expert == 1) return 0;
+  const GroupLinks links = expert_links();
+  const Experts& experts = model_.experts;
+  double network_share = 1;
+  if (experts.most_nodes > 0) {
+    const std::int64_t num_nodes = std::min(experts.most_nodes, links.num_nodes());
+    network_share =
+        std::min(1.0, static_cast<double>(num_nodes) / static_cast<double>(experts.num_chosen));
+  }
+  return 2 * (all_to_all_seconds(links, expert_exchange_bytes(model_, layout_), network_share) +
+              machine_.node_latency_seconds);
+}
+
+Work Prediction::layer_forward(LayerKind kind) const {
   Work work;
-  work.matrices = matrices_forward();
+  work.matrices = matrices_forward(kind);
   work.attention = attention_forward();
-  work.elementwise = elementwise_forward();
-  work.tensor = (1 - software_.tensor_forward_overlap) * tensor_forward();
+  work.elementwise = elementwise_forward(kind);
+  work.tensor = (1 - software_.tensor_forward_overlap) * tensor_forward(kind);
   work.context = context_forward();
+  if (kind == LayerKind::experts) {
+    work.experts = (1 - software_.expert_overlap) * experts_forward();
+  }
   return work;
 }
 
-Work Prediction::layer_backward() const {
-  const Work forward = layer_forward();
+Work Prediction::layer_backward(LayerKind kind) const {
+  const Work forward = layer_forward(kind);
   Work work = 2 * forward;
   constexpr double elementwise_passes = 1.5;  // two gradients from fewer reads than twice forward
   work.elementwise = elementwise_passes * forward.elementwise;
-  work.tensor = (1 - software_.tensor_backward_overlap) * tensor_forward();
+  work.tensor = (1 - software_.tensor_backward_overlap) * tensor_forward(kind);
+  work.experts = forward.experts;  // gradients travel as the tokens did, the other way round
   if (layout_.recompute == Recompute::selective) work.attention += forward.attention;
   if (layout_.recompute == Recompute::full) work = work + forward;
   return work;
@@ -200,7 +299,9 @@ Work Prediction::with_launches(Work layer) const {
   return layer;
 }
 
-Work Prediction::layer() const { return with_launches(layer_forward() + layer_backward()); }
+Work Prediction::layer(LayerKind kind) const {
+  return with_launches(layer_forward(kind) + layer_backward(kind));
+}
 
 Work Prediction::logits() const {
   const auto vocabulary = static_cast<double>(model_.vocabulary) / tensor();
@@ -225,11 +326,24 @@ double Prediction::send_seconds() const {
   return bytes / stage_bytes_per_second() + machine_.node_latency_seconds;
 }
 
-double Prediction::parameters_per_device() const {
-  const double layers =
-      std::ceil(static_cast<double>(model_.num_layers) / static_cast<double>(layout_.pipeline));
+/// Parameters of one device that all ranks of its stage with the same tensor rank have: on the
+/// stage with the most.
+double Prediction::common_parameters() const {
+  const std::int64_t num_layers = (model_.num_layers + layout_.pipeline - 1) / layout_.pipeline;
+  const auto kind = model_.has_experts() ? LayerKind::experts : LayerKind::dense;
   const double embedding = static_cast<double>(model_.vocabulary) * hidden();
-  return (layers * parameters_per_layer(model_) + embedding) / tensor();
+  return (static_cast<double>(num_layers) * parameters_of(model_, kind).common + embedding) /
+         tensor();
+}
+
+/// Those of its routed experts.
+double Prediction::routed_parameters() const {
+  if (!model_.has_experts()) return 0;
+  const std::int64_t num_layers =
+      std::min((model_.num_layers + layout_.pipeline - 1) / layout_.pipeline,
+               num_layers_of(model_, LayerKind::experts));
+  return static_cast<double>(num_layers) * parameters_of(model_, LayerKind::experts).routed /
+         static_cast<double>(layout_.expert);
 }
 
 GroupLinks Prediction::data_links() const {
@@ -239,13 +353,27 @@ GroupLinks Prediction::data_links() const {
   return links;
 }
 
+/// Ranks of a stage that hold the same experts.
+GroupLinks Prediction::expert_data_links() const {
+  GroupLinks links = adapter_links();
+  links.num_ranks = layout_.num_stage_devices() / layout_.expert;
+  links.num_ranks_in_node = ranks_in_node(links.num_ranks, layout_.expert);
+  return links;
+}
+
+/// Gradients of one device's parameters summed over the ranks that hold the same.
+double Prediction::reduction_seconds(const GroupLinks& links, double parameters) const {
+  const double gradients = software_.gradient_bytes * parameters;
+  if (layout_.zero_stage < 3) return ring_all_reduce_seconds(links, gradients);
+  // Reduced to their owners only; weights, 2 bytes each, are gathered in both passes.
+  return ring_all_gather_seconds(links, gradients) +
+         2 * ring_all_gather_seconds(links, 2 * parameters);
+}
+
 double Prediction::data_seconds() const {
-  const double gradients = software_.gradient_bytes * parameters_per_device();
-  double seconds = ring_all_reduce_seconds(data_links(), gradients);
-  if (layout_.zero_stage == 3) {
-    // Reduced to their owners only; weights, 2 bytes each, are gathered in both passes.
-    seconds = ring_all_gather_seconds(data_links(), gradients) +
-              2 * ring_all_gather_seconds(data_links(), 2 * parameters_per_device());
+  double seconds = reduction_seconds(data_links(), common_parameters());
+  if (model_.has_experts()) {
+    seconds += reduction_seconds(expert_data_links(), routed_parameters());
   }
   if (layout_.pipeline > 1 && model_.has_tied_embedding) {
     // The first and last stage sum the gradients of the embedding they share.
@@ -271,8 +399,15 @@ IterationTime Prediction::iteration() const {
   const auto p = static_cast<double>(layout_.pipeline);
   const double m = layout_.num_micro_batches();
   const double mean_layers = static_cast<double>(model_.num_layers) / p;
-  const Work per_layer = layer();
-  Work last = std::ceil(mean_layers) * per_layer + logits();
+  // Experts, where there are, are in the last stage; dense layers before them in the first.
+  const Work per_layer = layer(model_.has_experts() ? LayerKind::experts : LayerKind::dense);
+  Work mean = mean_layers * per_layer;
+  if (model_.has_experts() && model_.experts.num_dense_layers > 0) {
+    const auto num_dense = static_cast<double>(model_.experts.num_dense_layers);
+    mean = (mean_layers - num_dense / p) * per_layer + num_dense / p * layer(LayerKind::dense);
+  }
+  // With one stage it has them all.
+  Work last = (layout_.pipeline == 1 ? mean : std::ceil(mean_layers) * per_layer) + logits();
   if (!software_.has_pipeline_overlap) {
     const std::int64_t num_chunks = layout_.schedule == Schedule::zb_v ? 2 : layout_.interleave;
     last.sends = 2 * static_cast<double>(num_chunks) * send_seconds();
@@ -280,7 +415,7 @@ IterationTime Prediction::iteration() const {
   // All stages pass their work on at the pace of the slowest, the last; the others' work fills and
   // drains the pipeline.
   const Work whole = m * last;
-  const double other = mean_layers * per_layer.total() + last.sends;
+  const double other = mean.total() + last.sends;
 
   IterationTime time;
   time.matrices = whole.matrices;
@@ -290,6 +425,7 @@ IterationTime Prediction::iteration() const {
   time.launch = whole.launch;
   time.tensor = whole.tensor;
   time.context = whole.context;
+  time.experts = whole.experts;
   time.sends = whole.sends;
   time.bubble = bubble_micro_batches(layout_) * other;
   time.data = data_seconds();
@@ -301,10 +437,12 @@ IterationTime Prediction::iteration() const {
     const double window = std::max(1.0, p * (v - 1) / v) * last.total();
     time.data = std::max(last_bucket * time.data, time.data - window);
   }
-  const double num_owners =
-      layout_.zero_stage > 0 ? static_cast<double>(layout_.data * layout_.context) : 1;
-  time.optimizer = machine_.optimizer_seconds * parameters_per_device() / num_owners +
-                   machine_.iteration_seconds;
+  double updated = common_parameters() + routed_parameters();
+  if (layout_.zero_stage > 0) {
+    updated = common_parameters() / static_cast<double>(layout_.data * layout_.context) +
+              routed_parameters() / static_cast<double>(expert_data_links().num_ranks);
+  }
+  time.optimizer = machine_.optimizer_seconds * updated + machine_.iteration_seconds;
   time.slowdown = slowdown() * (whole.total() + time.bubble);
   return time;
 }
@@ -317,9 +455,16 @@ IterationTime predict(const Transformer& model, const Layout& layout, const Mach
 }
 
 LayerTime predict_layer(const Transformer& model, const Layout& layout, const Machine& machine,
-                        const Software& software) {
+                        const Software& software, LayerKind kind) {
   const Prediction prediction(model, layout, machine, software);
-  return {prediction.layer_forward().total(), prediction.layer_backward().total()};
+  return {prediction.layer_forward(kind).total(), prediction.layer_backward(kind).total()};
+}
+
+double expert_exchange_bytes(const Transformer& model, const Layout& layout) {
+  const double tokens = static_cast<double>(model.sequence * layout.micro_batch) /
+                        static_cast<double>(layout.context * layout.tensor);
+  return 2 * tokens * static_cast<double>(model.experts.num_chosen) * model.experts.load *
+         static_cast<double>(model.hidden);
 }
 
 double model_flops_utilisation(const Transformer& model, const Layout& layout, double seconds,

@@ -43,7 +43,11 @@ struct Software {
   bool has_pipeline_overlap = false;   ///< Sends run beside the next micro-batch.
   bool has_data_overlap = false;       ///< Gradients travel beside the last backward passes.
   bool has_scattered_sends = false;    ///< Each tensor rank sends its share ([Narayanan21]).
-  double gradient_bytes = 4;           ///< Of one parameter, as they are summed.
+  /// Keys and values travel around a ring while attention is computed ([Liu24]); otherwise all of
+  /// them are gathered before ([Dubey24]).
+  bool has_context_ring = false;
+  double expert_overlap = 0;  ///< Hidden share of the exchange between experts.
+  double gradient_bytes = 4;  ///< Of one parameter, as they are summed.
 };
 
 /// Seconds of one iteration on the stage that takes longest, by cause. They sum to the total.
@@ -55,6 +59,7 @@ struct IterationTime {
   double launch = 0;   ///< Waiting for kernels to be launched.
   double tensor = 0;   ///< Exposed tensor collectives.
   double context = 0;  ///< Exposed exchange of keys and values.
+  double experts = 0;  ///< Exposed exchange of tokens between experts.
   double sends = 0;    ///< Exposed sends between stages.
   double bubble = 0;
   double data = 0;  ///< Exposed reduction of gradients.
@@ -62,8 +67,8 @@ struct IterationTime {
   double slowdown = 0;  ///< Of many nodes waiting for the slowest.
 
   double total() const {
-    return matrices + attention + elementwise + logits + launch + tensor + context + sends +
-           bubble + data + optimizer + slowdown;
+    return matrices + attention + elementwise + logits + launch + tensor + context + experts +
+           sends + bubble + data + optimizer + slowdown;
   }
 };
 
@@ -79,7 +84,12 @@ struct LayerTime {
 };
 
 LayerTime predict_layer(const Transformer& model, const Layout& layout, const Machine& machine,
-                        const Software& software);
+                        const Software& software, LayerKind kind = LayerKind::dense);
+
+/// Bytes that one rank hands to an exchange between experts for one micro-batch: a copy of each of
+/// its tokens for each expert that it visits, 2-byte elements. A layer has two forward and two
+/// backward; with expert ranks e, (e-1)/e of it travels.
+double expert_exchange_bytes(const Transformer& model, const Layout& layout);
 
 /// Share of the peak that the model's own operations get.
 double model_flops_utilisation(const Transformer& model, const Layout& layout, double seconds,

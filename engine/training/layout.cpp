@@ -27,6 +27,21 @@ void expect_divides(std::int64_t part, std::int64_t whole, std::string_view what
                   " is no multiple of " + std::to_string(part));
 }
 
+void check_experts(const Layout& layout, const Transformer& model) {
+  if (!model.has_experts()) {
+    WEIR_EXPECT(
+        layout.expert == 1, input,
+        "layout: " + std::to_string(layout.expert) + " expert ranks for a model without experts");
+    return;
+  }
+  WEIR_EXPECT(layout.expert > 0, input, "layout: degrees and batches must be positive");
+  expect_divides(layout.tensor, layout.expert, "expert ranks over tensor parallelism");
+  expect_divides(layout.expert, layout.num_stage_devices(), "ranks of a stage over expert ranks");
+  expect_divides(layout.expert, model.experts.num_routed, "routed experts over expert ranks");
+  WEIR_EXPECT(layout.tensor == 1 || layout.has_sequence_parallelism, input,
+              "layout: experts on several tensor ranks need sequence parallelism");
+}
+
 }  // namespace
 
 void check(const Layout& layout, const Transformer& model) {
@@ -40,6 +55,7 @@ void check(const Layout& layout, const Transformer& model) {
   expect_divides(layout.context, model.sequence, "sequence over context parallelism");
   expect_divides(layout.data * layout.micro_batch, layout.global_batch,
                  "global batch over data parallelism times micro-batch");
+  check_experts(layout, model);
   WEIR_EXPECT(layout.pipeline <= model.num_layers, input,
               "layout: " + std::to_string(layout.pipeline) + " stages for " +
                   std::to_string(model.num_layers) + " layers");

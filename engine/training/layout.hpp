@@ -21,11 +21,15 @@ std::string_view name_of(Schedule schedule) noexcept;
 
 /// How one training job is cut over its devices. Ranks are ordered tensor, context, pipeline, data
 /// from the inside, so that tensor groups lie inside nodes where they fit.
+///
+/// Experts add no devices: the routed experts of a layer are shared out, whole, over `expert`
+/// consecutive ranks of a stage, which are whole tensor groups.
 struct Layout {
   std::int64_t tensor = 1;
   std::int64_t context = 1;
   std::int64_t pipeline = 1;
   std::int64_t data = 1;
+  std::int64_t expert = 1;        ///< Ranks that share out the routed experts.
   std::int64_t global_batch = 1;  ///< Samples per iteration.
   std::int64_t micro_batch = 1;   ///< Samples per micro-batch of one pipeline.
   std::int64_t interleave = 1;    ///< Chunks of layers per stage.
@@ -37,6 +41,8 @@ struct Layout {
   int zero_stage = 0;
 
   std::int64_t num_devices() const { return tensor * context * pipeline * data; }
+  /// Ranks of one stage, all pipelines together.
+  std::int64_t num_stage_devices() const { return tensor * context * data; }
   /// Micro-batches of one pipeline in an iteration; the last may be smaller.
   double num_micro_batches() const {
     return static_cast<double>(global_batch) / static_cast<double>(data * micro_batch);

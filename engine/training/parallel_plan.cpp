@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include <weir/engine/model/check.hpp>
+#include <weir/engine/training/context_ring.hpp>
 
 namespace weir::training {
 
@@ -37,6 +38,20 @@ bool degrees_are_considered(const ParallelPlanRequest& request, const Layout& la
          divides(layout.tensor * layout.context, model.sequence) &&
          divides(layout.data, request.global_batch) && fits_nodes(layout.tensor, node) &&
          fits_nodes(layout.tensor * layout.context, node);
+}
+
+bool experts_are_considered(const ParallelPlanRequest& request, const Layout& layout) {
+  if (!request.model.has_experts()) return layout.expert == 1;
+  const std::int64_t node = std::min(request.machine.devices_per_node, request.num_devices);
+  return divides(layout.tensor, layout.expert) &&
+         divides(layout.expert, layout.num_stage_devices()) &&
+         divides(layout.expert, request.model.experts.num_routed) &&
+         fits_nodes(layout.expert, node);
+}
+
+bool ring_is_considered(const ParallelPlanRequest& request, const Layout& layout) {
+  return layout.context == 1 || !request.software.has_context_ring ||
+         slowest_hop(request.model, layout, request.machine).is_hidden();
 }
 
 bool schedule_is_considered(const Transformer& model, const Layout& layout) {
@@ -88,6 +103,8 @@ class Search {
 
  private:
   void search_degrees(Layout layout);
+  void consider_ring(const Layout& layout);
+  void search_batches(Layout layout);
   void search_schedules(Layout layout);
   void search_memory(Layout layout);
   void consider(const Layout& layout, const MemoryUse& memory);
@@ -97,6 +114,7 @@ class Search {
   ParallelPlans found_;
   std::optional<ParallelPlan> best_;      ///< Of the degrees that are being searched.
   std::optional<ParallelPlan> smallest_;  ///< Of all, by bytes.
+  std::optional<Layout> exposed_ring_;    ///< Of those refused, that which lacks the fewest tokens.
 };
 
 void Search::consider(const Layout& layout, const MemoryUse& memory) {
@@ -141,7 +159,25 @@ void Search::search_schedules(Layout layout) {
   }
 }
 
+void Search::consider_ring(const Layout& layout) {
+  const auto missing = [&](const Layout& each) {
+    const RingHop hop = slowest_hop(request_.model, each, request_.machine);
+    return hop.needed_tokens / hop.block_tokens;
+  };
+  if (!exposed_ring_ || missing(layout) < missing(*exposed_ring_)) exposed_ring_ = layout;
+}
+
 void Search::search_degrees(Layout layout) {
+  if (!ring_is_considered(request_, layout)) return consider_ring(layout);
+  for (const std::int64_t e :
+       divisors(request_.model.has_experts() ? request_.model.experts.num_routed : 1,
+                request_.constraints.expert)) {
+    layout.expert = e;
+    if (experts_are_considered(request_, layout)) search_batches(layout);
+  }
+}
+
+void Search::search_batches(Layout layout) {
   best_.reset();
   const std::int64_t samples = request_.global_batch / layout.data;
   for (const std::int64_t b : divisors(samples, request_.constraints.micro_batch)) {
@@ -153,6 +189,15 @@ void Search::search_degrees(Layout layout) {
 
 void Search::refuse() const {
   const std::string& name = request_.model.name;
+  const std::string ring =
+      exposed_ring_ ? "a ring that does not hide its transfers: " +
+                          describe(slowest_hop(request_.model, *exposed_ring_, request_.machine),
+                                   *exposed_ring_)
+                    : std::string();
+  WEIR_EXPECT(smallest_ || !exposed_ring_, input,
+              name + ": found " + ring +
+                  "; expected longer samples, fewer context ranks, or keys "
+                  "and values that are gathered");
   WEIR_EXPECT(smallest_, usage,
               name + ": found no layout of " + std::to_string(request_.num_devices) +
                   " devices and batch " + std::to_string(request_.global_batch) +
@@ -164,12 +209,14 @@ void Search::refuse() const {
       [](const NamedPart& left, const NamedPart& right) { return left.value < right.value; });
   char bytes[160];
   std::snprintf(bytes, sizeof bytes,
-                "needs %.0f bytes on a device of its first stage, which has %.0f; most are %s, "
+                "needs %.0f bytes on a device of its %s stage, which has %.0f; most are %s, "
                 "%.0f bytes",
-                smallest_->memory.total_bytes(), request_.memory_bytes, largest.name,
-                largest.value);
+                smallest_->memory.total_bytes(),
+                smallest_->memory.is_first_stage ? "first" : "second", request_.memory_bytes,
+                largest.name, largest.value);
   throw Error(ErrorCode::input, name + ": found no layout that fits in memory: the smallest (" +
-                                    describe(smallest_->layout) + ") " + bytes);
+                                    describe(smallest_->layout) + ") " + bytes +
+                                    (ring.empty() ? "" : "; left out was " + ring));
 }
 
 ParallelPlans Search::run(std::size_t num_plans) {
@@ -201,15 +248,34 @@ ParallelPlans Search::run(std::size_t num_plans) {
 bool LayoutConstraints::allow(const Layout& layout) const {
   return is_allowed(tensor, layout.tensor) && is_allowed(context, layout.context) &&
          is_allowed(pipeline, layout.pipeline) && is_allowed(data, layout.data) &&
-         is_allowed(micro_batch, layout.micro_batch) && is_allowed(interleave, layout.interleave) &&
-         is_allowed(schedule, layout.schedule) && is_allowed(recompute, layout.recompute) &&
-         is_allowed(zero_stage, layout.zero_stage);
+         is_allowed(expert, layout.expert) && is_allowed(micro_batch, layout.micro_batch) &&
+         is_allowed(interleave, layout.interleave) && is_allowed(schedule, layout.schedule) &&
+         is_allowed(recompute, layout.recompute) && is_allowed(zero_stage, layout.zero_stage);
+}
+
+LayoutConstraints LayoutConstraints::or_else(const LayoutConstraints& others) const {
+  LayoutConstraints both = *this;
+  const auto fill = [](auto& wanted, const auto& other) {
+    if (!wanted) wanted = other;
+  };
+  fill(both.tensor, others.tensor);
+  fill(both.context, others.context);
+  fill(both.pipeline, others.pipeline);
+  fill(both.data, others.data);
+  fill(both.expert, others.expert);
+  fill(both.micro_batch, others.micro_batch);
+  fill(both.interleave, others.interleave);
+  fill(both.schedule, others.schedule);
+  fill(both.recompute, others.recompute);
+  fill(both.zero_stage, others.zero_stage);
+  return both;
 }
 
 bool is_considered(const ParallelPlanRequest& request, const Layout& layout) {
   return layout.global_batch == request.global_batch && layout.micro_batch > 0 &&
          layout.has_sequence_parallelism == (layout.tensor > 1) &&
-         degrees_are_considered(request, layout) &&
+         degrees_are_considered(request, layout) && ring_is_considered(request, layout) &&
+         experts_are_considered(request, layout) &&
          divides(layout.data * layout.micro_batch, layout.global_batch) &&
          schedule_is_considered(request.model, layout) && zero_stage_is_considered(layout) &&
          request.constraints.allow(layout);
@@ -219,7 +285,7 @@ bool is_better(const ParallelPlan& left, const ParallelPlan& right) {
   const auto key = [](const ParallelPlan& plan) {
     const Layout& l = plan.layout;
     return std::tuple(plan.time.total(), plan.memory.total_bytes(), l.tensor, l.context, l.pipeline,
-                      l.micro_batch, l.interleave, l.schedule, l.recompute, l.zero_stage);
+                      l.expert, l.micro_batch, l.interleave, l.schedule, l.recompute, l.zero_stage);
   };
   return key(left) < key(right);
 }
@@ -232,11 +298,11 @@ ParallelPlans plan_parallel(const ParallelPlanRequest& request, std::size_t num_
 }
 
 std::string describe(const Layout& layout) {
-  std::string text = "tensor " + std::to_string(layout.tensor) + ", context " +
-                     std::to_string(layout.context) + ", pipeline " +
-                     std::to_string(layout.pipeline) + ", data " + std::to_string(layout.data) +
-                     ", micro-batch " + std::to_string(layout.micro_batch) + ", " +
-                     std::string(name_of(layout.schedule));
+  std::string text =
+      "tensor " + std::to_string(layout.tensor) + ", context " + std::to_string(layout.context) +
+      ", pipeline " + std::to_string(layout.pipeline) + ", data " + std::to_string(layout.data) +
+      (layout.expert > 1 ? ", expert " + std::to_string(layout.expert) : "") + ", micro-batch " +
+      std::to_string(layout.micro_batch) + ", " + std::string(name_of(layout.schedule));
   if (layout.interleave > 1) text += " of " + std::to_string(layout.interleave) + " chunks";
   return text + ", recompute " + std::string(name_of(layout.recompute)) + ", ZeRO " +
          std::to_string(layout.zero_stage);
@@ -246,8 +312,9 @@ std::vector<NamedPart> parts_of(const IterationTime& time) {
   return {
       {"matrices", time.matrices}, {"attention", time.attention}, {"elementwise", time.elementwise},
       {"logits", time.logits},     {"launch", time.launch},       {"tensor", time.tensor},
-      {"context", time.context},   {"sends", time.sends},         {"bubble", time.bubble},
-      {"data", time.data},         {"optimizer", time.optimizer}, {"slowdown", time.slowdown}};
+      {"context", time.context},   {"experts", time.experts},     {"sends", time.sends},
+      {"bubble", time.bubble},     {"data", time.data},           {"optimizer", time.optimizer},
+      {"slowdown", time.slowdown}};
 }
 
 std::vector<NamedPart> parts_of(const MemoryUse& memory) {

@@ -15,13 +15,15 @@ namespace weir::training {
 
 /// What a layout is to be; nothing: the search decides.
 struct LayoutConstraints {
-  std::optional<std::int64_t> tensor, context, pipeline, data;
+  std::optional<std::int64_t> tensor, context, pipeline, data, expert;
   std::optional<std::int64_t> micro_batch, interleave;
   std::optional<Schedule> schedule;
   std::optional<Recompute> recompute;
   std::optional<int> zero_stage;
 
   bool allow(const Layout& layout) const;
+  /// These, and `others` where these say nothing.
+  LayoutConstraints or_else(const LayoutConstraints& others) const;
 };
 
 /// A transformer that is to be trained on equal devices.
@@ -43,7 +45,8 @@ struct ParallelPlan {
 };
 
 struct ParallelPlans {
-  /// The best layout of each combination of tensor, context, pipeline and data degrees, best first.
+  /// The best layout of each combination of tensor, context, pipeline, data and expert degrees,
+  /// best first.
   std::vector<ParallelPlan> best;
   std::int64_t num_considered = 0;  ///< Layouts that are allowed.
   std::int64_t num_fitting = 0;     ///< Of them, those that fit in memory.
@@ -54,6 +57,8 @@ struct ParallelPlans {
 /// - tensor groups, and tensor times context, divide a node or are made of whole nodes; tensor
 ///   ranks divide key-value heads, the feed-forward network and their share of the sequence, which
 ///   is always cut (sequence parallelism) where there are several;
+/// - expert ranks share out the routed experts evenly and, like tensor groups, the nodes;
+/// - a ring of context ranks hides its transfers behind attention on its slowest hop;
 /// - several chunks are of equal size, of equal stages, and so are the two of ZB-V;
 /// - schedules other than 1F1B have several stages; ZB-H1 has as many micro-batches as stages, ZB-V
 ///   twice as many, and neither recomputes in full: else their closed forms do not hold ([Qi24]);
@@ -62,14 +67,16 @@ struct ParallelPlans {
 bool is_considered(const ParallelPlanRequest& request, const Layout& layout);
 
 /// True if `left` is the better of two plans: less time, then fewer bytes, then the smaller in
-/// tensor, context, pipeline, micro-batch, chunks, schedule, recomputation, ZeRO stage in turn.
+/// tensor, context, pipeline, expert, micro-batch, chunks, schedule, recomputation, ZeRO stage in
+/// turn.
 bool is_better(const ParallelPlan& left, const ParallelPlan& right);
 
 /// The layouts that train fastest by predict() among all considered that fit in memory, at most
 /// `num_plans`. Exhaustive and deterministic.
 ///
 /// Throws Error{usage} where the constraints leave no layout, Error{input} where none fits, with
-/// what the smallest needs and which part of it is the largest.
+/// what the smallest needs and which part of it is the largest, or where no ring of context ranks
+/// hides its transfers, with the hop that stands in the way.
 ParallelPlans plan_parallel(const ParallelPlanRequest& request, std::size_t num_plans);
 
 /// `tensor 8, context 1, pipeline 4, ...`.

@@ -106,7 +106,45 @@ TEST_F(PlanTest, PlansATransformer) {
       << fixed.out;
 }
 
+TEST_F(PlanTest, PlansExpertsOverTheirRanks) {
+  const auto run = weir(
+      "plan deepseek-v3 --cluster h100-8x256 --batch 15360 --pipeline 16 --expert 64 --json "
+      "plan.json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.out, "671.026e9 parameters, 36.6")) << run.out;
+  const auto plan = nlohmann::json::parse(read("plan.json"));
+  EXPECT_EQ(plan.at("expert"), 64);
+  EXPECT_GT(plan.at("seconds_by_cause").at("experts").get<double>(), 0);
+  const auto uneven = weir(
+      "plan deepseek-v3 --cluster h100-8x256 --batch 15360 --pipeline 16 --expert 64 "
+      "--expert-load 1.5 --json -");
+  ASSERT_EQ(uneven.code, 0) << uneven.err;
+  EXPECT_GT(nlohmann::json::parse(uneven.out).at("seconds").get<double>(),
+            plan.at("seconds").get<double>());
+}
+
+TEST_F(PlanTest, PlansTransformersFromFiles) {
+  write("gpt3.json",
+        R"({"hidden": 12288, "feedforward": 49152, "seq_size": 2048, "attn_heads": 96,
+            "attn_size": 128, "num_blocks": 96})");
+  const auto run = weir("plan gpt3.json --cluster a100-8x64 --batch 1536 --json -");
+  const auto named = weir("plan gpt3-175b --cluster a100-8x64 --batch 1536 --json -");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(nlohmann::json::parse(run.out).at("seconds"),
+            nlohmann::json::parse(named.out).at("seconds"));
+  write("run.sh",
+        "--num-layers 48 --hidden-size 6144 --num-attention-heads 64 --seq-length 2048\n"
+        "--tensor-model-parallel-size 8 --global-batch-size 32 --recompute-activations\n");
+  const auto script = weir("plan run.sh --cluster a100-8x2 --micro-batch 2");
+  ASSERT_EQ(script.code, 0) << script.err;
+  EXPECT_TRUE(has(script.out,
+                  "plan     tensor 8, context 1, pipeline 1, data 2, micro-batch 2, 1f1b, "
+                  "recompute selective, ZeRO 0\n"))
+      << script.out;
+}
+
 TEST_F(PlanTest, FaultsAreSaidInOneLine) {
+  write("run.sh", "--num-layers 48\n--hidden-size wide\n");
   write("layers.txt", "a 4 0 0 30e9\nb 4\n");
   write("bad.txt", "a 4\nb four\n");
   struct Case {
@@ -142,6 +180,13 @@ TEST_F(PlanTest, FaultsAreSaidInOneLine) {
                 "weir: gpt3-175b: found no layout of 16 devices and batch 16 that the options"},
            Case{"plan megatron-1t --cluster a100-8x2 --batch 16", 3,
                 "weir: megatron-1t: found no layout that fits in memory: the smallest (tensor"},
+           Case{"plan llama3-8b --cluster a100-8x8 --batch 64 --context 16", 3,
+                "weir: llama3-8b: found a ring that does not hide its transfers: hop 7 -> 8 of 16 "
+                "context ranks, between nodes at 20 GB/s, needs blocks of 7800 tokens; they have "
+                "512"},
+           Case{"plan llama3-8b --cluster a100-8x8 --batch 64 --expert 2", 2,
+                "weir: llama3-8b: found an option of experts; expected a model that has some"},
+           Case{"plan run.sh --cluster a100-8x2", 3, "weir: run.sh:2: found --hidden-size"},
        }) {
     const auto run = weir(each.line);
     EXPECT_EQ(run.code, each.code) << each.line;

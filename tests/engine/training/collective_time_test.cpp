@@ -54,6 +54,23 @@ TEST(CollectiveTimeTest, OneRankTakesNoTime) {
   EXPECT_EQ(hierarchical_all_reduce_seconds(group_of(1, 1), 1e9), 0);
 }
 
+// Every rank keeps 1/n of its bytes; what leaves the node is shared by no one.
+TEST(CollectiveTimeTest, AllToAllSendsToEveryRankAlike) {
+  GroupLinks group;
+  group.num_ranks = 8;
+  group.num_ranks_in_node = 8;
+  group.node_bytes_per_second = 100;
+  EXPECT_DOUBLE_EQ(all_to_all_seconds(group, 800), 7);
+  group.num_ranks_in_node = 2;
+  group.network_bytes_per_second = 10;
+  EXPECT_DOUBLE_EQ(all_to_all_seconds(group, 800), 60);  // 600 bytes out, 100 beside them inside
+  EXPECT_DOUBLE_EQ(all_to_all_seconds(group, 800, 0.5), 30);
+  group.network_latency_seconds = 1;
+  EXPECT_DOUBLE_EQ(all_to_all_seconds(group, 800), 67);
+  group.num_ranks = 1;
+  EXPECT_EQ(all_to_all_seconds(group, 800), 0);
+}
+
 }  // namespace
 
 }  // namespace weir::training

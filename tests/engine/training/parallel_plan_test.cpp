@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/engine/training/parallel_plan.hpp>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <optional>
 #include <random>
 
@@ -60,7 +63,12 @@ std::optional<ParallelPlan> best_by_brute_force(const ParallelPlanRequest& reque
                     layout.schedule = static_cast<Schedule>(schedule);
                     layout.recompute = static_cast<Recompute>(recompute);
                     layout.has_sequence_parallelism = layout.tensor > 1;
-                    take();
+                    for (layout.expert = 1;
+                         layout.expert <=
+                         std::max<std::int64_t>(request.model.experts.num_routed, 1);
+                         ++layout.expert) {
+                      take();
+                    }
                   }
   return best;
 }
@@ -76,6 +84,10 @@ TEST(ParallelPlan, EqualsBruteForce) {
     request.num_devices = request.machine.devices_per_node * (1 + random() % 3);
     request.global_batch = 1 + static_cast<std::int64_t>(random() % 12);
     request.memory_bytes = 1e9 * static_cast<double>(1 + random() % 8);
+    if (i % 3 == 2) {
+      request.model.experts = {.num_routed = 4, .num_chosen = 2, .feed_forward = 2048};
+    }
+    request.software.has_context_ring = i % 5 == 0;
     // The best of each schedule too, not of the best schedule alone.
     if (i % 2 == 1) request.constraints.schedule = static_cast<Schedule>(i / 2 % 5);
     const auto expected = best_by_brute_force(request);
@@ -101,6 +113,8 @@ std::optional<Layout> by_megatrons_rules(const ParallelPlanRequest& request, Rec
   layout.recompute = recompute;
   for (layout.tensor = 1; layout.tensor <= request.machine.devices_per_node; layout.tensor *= 2) {
     layout.has_sequence_parallelism = layout.tensor > 1;
+    // As many experts to a rank as its tensor group needs.
+    layout.expert = request.model.has_experts() ? layout.tensor : 1;
     for (layout.pipeline = 1; layout.tensor * layout.pipeline <= request.num_devices;
          ++layout.pipeline) {
       layout.data = request.num_devices / (layout.tensor * layout.pipeline);
@@ -216,6 +230,116 @@ TEST(ParallelPlan, WhatCannotBeIsRefused) {
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), ErrorCode::usage);
   }
+}
+
+/// A number up to `most`, small ones as likely as large ones, mostly a power of two: others divide
+/// hardly anything.
+std::int64_t any_size(std::mt19937_64& random, std::int64_t most) {
+  const double exponent = std::uniform_real_distribution<>(0, std::log2(most))(random);
+  return std::min(most, static_cast<std::int64_t>(
+                            std::exp2(random() % 5 == 0 ? exponent : std::floor(exponent))));
+}
+
+Transformer any_model(std::mt19937_64& random) {
+  const auto& models = built_in_models();
+  if (random() % 2 == 0) return models[random() % models.size()];
+  Transformer model = gpt("any", any_size(random, 200), any_size(random, 65536), 1);
+  model.head_size = any_size(random, 512);
+  model.num_kv_heads = any_size(random, 64);
+  model.num_heads = model.num_kv_heads * any_size(random, 32);
+  model.feed_forward = any_size(random, 1 << 18);
+  model.vocabulary = any_size(random, 1 << 20);
+  model.sequence = any_size(random, 1 << 24);
+  model.is_gated = random() % 2 == 0;
+  model.has_tied_embedding = random() % 2 == 0;
+  if (random() % 3 == 0) {
+    model.experts.num_routed = any_size(random, 512);
+    model.experts.num_chosen = any_size(random, 16);  // more than there are: refused
+    model.experts.num_shared = static_cast<std::int64_t>(random() % 3);
+    model.experts.feed_forward = any_size(random, 1 << 16);
+    model.experts.num_dense_layers = static_cast<std::int64_t>(random() % 4);
+    model.experts.most_nodes = static_cast<std::int64_t>(random() % 5);
+    model.experts.load = 1 + static_cast<double>(random() % 3);
+  }
+  if (random() % 4 == 0) {
+    model.latent = {any_size(random, 2048), any_size(random, 1024), any_size(random, 128),
+                    any_size(random, 256)};
+    model.num_kv_heads = model.num_heads;
+  }
+  return model;
+}
+
+ParallelPlanRequest any_request(std::mt19937_64& random) {
+  ParallelPlanRequest request;
+  request.model = any_model(random);
+  request.machine.devices_per_node = any_size(random, 72);
+  request.num_devices = request.machine.devices_per_node * any_size(random, 1536);
+  request.global_batch = any_size(random, 1 << 14);
+  request.memory_bytes = random() % 4 == 0 ? 0 : 1e9 * static_cast<double>(any_size(random, 300));
+  request.machine.network_bytes_per_second = 1e9 * static_cast<double>(any_size(random, 800));
+  request.machine.node_bytes_per_second = 1e9 * static_cast<double>(any_size(random, 900));
+  request.software.has_context_ring = random() % 2 == 0;
+  request.software.has_fused_attention = random() % 2 == 0;
+  request.software.has_data_overlap = random() % 2 == 0;
+  const auto perhaps = [&](auto& wanted, std::int64_t most) {
+    if (random() % 6 == 0) wanted = any_size(random, most);
+  };
+  perhaps(request.constraints.tensor, 16);
+  perhaps(request.constraints.context, 64);
+  perhaps(request.constraints.pipeline, 64);
+  perhaps(request.constraints.data, 1024);
+  perhaps(request.constraints.expert, 256);
+  perhaps(request.constraints.micro_batch, 16);
+  if (random() % 6 == 0) request.constraints.schedule = static_cast<Schedule>(random() % 5);
+  if (random() % 6 == 0) request.constraints.recompute = static_cast<Recompute>(random() % 3);
+  if (random() % 6 == 0) request.constraints.zero_stage = static_cast<int>(random() % 4);
+  return request;
+}
+
+// WEIR_NUM_FUZZED=10000 takes more of them.
+TEST(ParallelPlan, AnyRequestIsPlannedOrRefused) {
+  const char* wanted = std::getenv("WEIR_NUM_FUZZED");
+  const int num_requests = wanted ? std::atoi(wanted) : 1000;
+  std::mt19937_64 random(11);
+  int num_planned = 0;
+  int num_too_large = 0;
+  for (int i = 0; i < num_requests; ++i) {
+    const ParallelPlanRequest request = any_request(random);
+    try {
+      const ParallelPlans plans = plan_parallel(request, 3);
+      ++num_planned;
+      for (const ParallelPlan& plan : plans.best) {
+        EXPECT_TRUE(is_considered(request, plan.layout)) << i;
+        EXPECT_NO_THROW(check(plan.layout, request.model)) << i;
+        EXPECT_TRUE(std::isfinite(plan.time.total()) && plan.time.total() > 0) << i;
+        EXPECT_TRUE(request.memory_bytes == 0 || plan.memory.total_bytes() <= request.memory_bytes)
+            << i;
+      }
+    } catch (const Error& error) {
+      EXPECT_TRUE(error.code() == ErrorCode::input || error.code() == ErrorCode::usage) << i;
+      const std::string text = error.what();
+      if (text.find("fits in memory") == std::string::npos) continue;
+      ++num_too_large;
+      EXPECT_NE(text.find("bytes on a device of its "), std::string::npos) << text;
+      EXPECT_NE(text.find(" stage, which has "), std::string::npos) << text;
+    }
+  }
+  RecordProperty("planned", num_planned);
+  RecordProperty("too_large", num_too_large);
+  EXPECT_GT(num_planned, num_requests / 20);
+  EXPECT_GT(num_too_large, num_requests / 50);
+}
+
+TEST(ParallelPlan, ExpertRanksAreSearchedAndKept) {
+  ParallelPlanRequest request = request_of("deepseek-v3", 256, 15360);
+  request.constraints.pipeline = 16;
+  const Layout free = plan_parallel(request, 1).best.front().layout;
+  EXPECT_GT(free.expert, 1);
+  request.constraints.expert = 64;
+  const Layout kept = plan_parallel(request, 1).best.front().layout;
+  EXPECT_EQ(kept.expert, 64);
+  request.constraints.expert = 3;
+  EXPECT_THROW(plan_parallel(request, 1), Error);
 }
 
 TEST(ParallelPlan, MachineOfACluster) {
