@@ -14,7 +14,6 @@ namespace {
 
 /// The hottest neighbours of each vertex: along them alone most of a large component unites.
 constexpr std::size_t num_first = 2;
-constexpr VertexId no_name = -1;
 /// So many of a rank's own shared vertices tell each other rank that they are in its largest set.
 constexpr std::ptrdiff_t num_signs = 16;
 constexpr Slot num_samples = 1024;
@@ -133,7 +132,7 @@ void ConnectedComponentsProgram::tell_owners(const Block& block, Boundary<Messag
       const Slot root = sets_.root(ghost);
       if (has_more[root] == Mark::unset) continue;  // nobody here asks for its name
       const VertexId name = names_[root];
-      boundary.send(ghost, is_in_largest(ghost) ? ~name : name);
+      boundary.send(ghost, {name, is_in_largest(ghost)});
       if (latest == name) continue;
       latest = name;
       if (names.insert(name).second) told_.push_back({ghost, name});
@@ -147,15 +146,15 @@ void ConnectedComponentsProgram::tell_owners(const Block& block, Boundary<Messag
       if (is_in_largest(*sign)) signs.insert(*sign);
     }
   }
-  for (const Slot sign : signs) boundary.send(sign, ~names_[sets_.root(sign)]);
+  for (const Slot sign : signs) boundary.send(sign, {names_[sets_.root(sign)], true});
 }
 
 void ConnectedComponentsProgram::hear(const Block& block, const Boundary<Message>& boundary) {
   heard_from_.resize(block.links().size());
   bool has_united = false;
   std::optional<std::pair<std::size_t, VertexId>> latest;
-  for (const auto& [slot, link, names] : boundary.received()) {
-    const VertexId name = names.front() < 0 ? ~names.front() : names.front();
+  for (const auto& [slot, link, heard] : boundary.received()) {
+    const VertexId name = heard.front().name;
     has_united |= hear_name(slot, name);
     const std::pair source(link, name);
     if (latest == source || block.is_ghost(slot)) continue;
@@ -185,9 +184,9 @@ void ConnectedComponentsProgram::unite(Slot slot, Slot other) {
 bool ConnectedComponentsProgram::is_linked(const Block& block,
                                            const Boundary<Message>& boundary) const {
   std::vector<bool> is_seen(block.links().size());
-  for (const auto& [slot, link, names] : boundary.received()) {
+  for (const auto& [slot, link, heard] : boundary.received()) {
     // All that is in the largest set of one rank has become one set here.
-    if (!is_seen[link] && names.front() < 0) is_seen[link] = is_in_largest(slot);
+    if (!is_seen[link] && heard.front().is_of_largest) is_seen[link] = is_in_largest(slot);
   }
   return std::all_of(is_seen.begin(), is_seen.end(), [](bool is) { return is; });
 }
@@ -205,7 +204,7 @@ void ConnectedComponentsProgram::unite_skipped(const Block& block) {
   });
   for_each_set(is_met, [&](std::size_t ghost) {
     unite(static_cast<Slot>(ghost), *largest_);
-    told_.push_back({static_cast<Slot>(ghost), no_name});
+    told_.push_back({static_cast<Slot>(ghost), std::nullopt});
   });
   compress(block);
 }
@@ -215,7 +214,7 @@ void ConnectedComponentsProgram::tell_news(Boundary<Message>& boundary) {
     const VertexId name = names_[sets_.root(each.slot)];
     if (each.name == name) continue;
     each.name = name;
-    boundary.send(each.slot, name);
+    boundary.send(each.slot, {name, false});
   }
 }
 

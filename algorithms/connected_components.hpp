@@ -32,8 +32,11 @@ struct ConnectedComponentsOptions {
 class ConnectedComponentsProgram {
  public:
   using Value = VertexId;
-  /// Name of the set that holds the slot; complemented if that is the sender's largest.
-  using Message = VertexId;
+  /// What a rank knows of the set that holds a slot.
+  struct Message {
+    VertexId name = 0;
+    std::int64_t is_of_largest = 0;  ///< 1: it is the set whose arcs the rank skipped
+  };
 
   void compute(const Block& block, Boundary<Message>& boundary);
   VertexId value(const Block& block, Row row) const { return names_[sets_.root(block.slot(row))]; }
@@ -42,7 +45,7 @@ class ConnectedComponentsProgram {
   /// A slot whose holders on other ranks know its set by a name.
   struct Told {
     Slot slot = 0;
-    VertexId name = 0;
+    std::optional<VertexId> name;
   };
 
   void unite_neighbours(const Block& block);
