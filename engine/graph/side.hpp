@@ -103,8 +103,10 @@ struct Side {
   template <class F>
   void for_each_reader(Slot slot, Row source, const F& f) const {
     if (is_symmetric && source != Slots::no_row) {
-      for (std::uint64_t i = first(source); i < last(source); ++i) {
-        const Row reader = slots.rows[neighbours[i]];
+      const Slot* const list = neighbours.data();  // stays in a register across what f stores
+      const Row* const rows = slots.rows.data();
+      for (std::uint64_t i = first(source), end = last(source); i < end; ++i) {
+        const Row reader = rows[list[i]];
         if (reader != Slots::no_row) f(reader, values[i]);
       }
       return;

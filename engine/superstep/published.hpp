@@ -64,7 +64,9 @@ class PublishedBuffer {
   /// What was appended, while apart.
   const std::vector<Entry>& entries() const { return entries_; }
   /// Adds a value of an own row; one thread at a time.
-  void append(Row row, const Published& value) { entries_.push_back({row, {value}}); }
+  [[gnu::always_inline]] inline void append(Row row, const Published& value) {
+    entries_.push_back({row, {value}});
+  }
   /// Ends being apart: every value goes to its slot.
   void spread(const Slots& slots) {
     is_apart_ = false;
