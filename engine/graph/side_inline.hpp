@@ -52,7 +52,7 @@ void Side<E>::make_transpose(Context& context) {
   Transpose<E> made;
   made.offsets = next;
   made.rows.resize(next.back());
-  made.values.resize(next.back());
+  made.values.resize(next.back(), values.form());
   for_each_arc([&](Row row, std::uint64_t i) {
     const std::uint64_t at = advance(neighbours[i]);
     made.rows[at] = row;
@@ -148,8 +148,9 @@ class Places {
 template <class E>
 class ListMaker {
  public:
-  /// `range`: of the ids in all arcs that will come.
-  ListMaker(Context& context, const Vertices& vertices, const IdRange& range, Side<E>& side)
+  /// `range`: of the ids in all arcs that will come. `form`: holds all their values.
+  ListMaker(Context& context, const Vertices& vertices, const IdRange& range, ValueForm form,
+            Side<E>& side)
       : context_(context),
         side_(side),
         num_threads_(static_cast<std::size_t>(context.num_threads())) {
@@ -165,7 +166,7 @@ class ListMaker {
         Pages(static_cast<std::size_t>(side.offsets.back()) * sizeof(List), Pages::Fill::anywhere);
     lists_ = reinterpret_cast<List*>(list_memory_.data());
     side.neighbours.resize(side.offsets.back());
-    side.values.resize(side.offsets.back());
+    side.values.resize(side.offsets.back(), form);
   }
 
   /// Takes the arcs of the first or second list of each row.
@@ -438,7 +439,8 @@ Side<E> make_side(Context& context, const ShardMap& shards, const Vertices& vert
     IdRange range = arcs.first.range();
     range.see(second.range());
     if (range.num_seen == 0) return;
-    detail::ListMaker<E> lists(context, vertices, range, side);
+    detail::ListMaker<E> lists(context, vertices, range, std::max(arcs.first.form(), second.form()),
+                               side);
     lists.distribute(arcs.first, false, arcs.is_mirrored);
     lists.distribute(second, true, false);
     lists.sort();

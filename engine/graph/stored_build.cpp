@@ -188,7 +188,7 @@ class StoredBuild {
         [&] { side_.slots.rows.resize(num_vertices_); },
         [&] { side_.slots.of_rows.resize(num_vertices_); },
         [&] { side_.neighbours.resize(file_.num_arcs()); },
-        [&] { side_.values.resize(file_.num_arcs()); },
+        [&] { side_.values.resize(file_.num_arcs(), value_form()); },
     };
     context_.parallel_for(std::size(rooms), [&](std::size_t i) { rooms[i](); });
     const auto rows = vertices_->rows_by_id();
@@ -305,6 +305,19 @@ class StoredBuild {
     return print;
   }
 
+  /// What holds every value of the file.
+  detail::ValueForm value_form() const {
+    switch (file_.header().weight_type) {
+      case io::WeightType::none: return detail::ValueForm::none;
+      case io::WeightType::u8: return detail::ValueForm::u8;
+      case io::WeightType::u16: return detail::ValueForm::u16;
+      case io::WeightType::f32: return detail::ValueForm::f32;
+      case io::WeightType::u32:
+      case io::WeightType::f64: break;
+    }
+    return detail::ValueForm::whole;
+  }
+
   const io::WeirSection& neighbours() const { return file_.header().neighbours; }
   void expect_number(Number number) const {
     if (number >= num_vertices_) {
@@ -340,7 +353,8 @@ std::optional<Graph<E>> build_stored(Context& context, io::WeirFile& file,
                             options.repeats == Repeats::keep && options.loops == Loops::keep &&
                             num_shards >= 1 && num_shards <= (1U << 20) &&
                             !file.has(WeirHeader::has_names) && header.index_bytes == 4 &&
-                            header.num_vertices < Slots::no_row && header.num_vertices > 0;
+                            header.num_vertices < Slots::no_row && header.num_vertices > 0 &&
+                            (std::is_same_v<E, NoValue> || file.has(WeirHeader::is_weighted));
   if (context.size() > 1 || !is_as_stored) return std::nullopt;
   if (options.progress) options.progress("read", header.num_edges);
   std::optional<StoredBuild<E>> build;

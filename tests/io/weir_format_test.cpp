@@ -14,8 +14,8 @@ namespace {
 
 const GraphFileOptions weighted{.weighted = true};
 
-std::string weir_bytes(const Edges& edges, const std::vector<VertexId>& vertices,
-                       bool has_weights, bool is_directed = true) {
+std::string weir_bytes(const Edges& edges, const std::vector<VertexId>& vertices, bool has_weights,
+                       bool is_directed = true) {
   const TemporaryFolder folder;
   GraphHeader header;
   header.directed = is_directed;

@@ -69,9 +69,8 @@ class StoredBuild : public testing::Test {
   template <class E>
   std::string error(Rank ranks) const {
     try {
-      run_in_process(ranks, {.threads = 2}, [&](Context& context) {
-        load_graph<E>(context, {path()});
-      });
+      run_in_process(ranks, {.threads = 2},
+                     [&](Context& context) { load_graph<E>(context, {path()}); });
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
       return error.what();
@@ -86,11 +85,12 @@ class StoredBuild : public testing::Test {
 template <class E>
 std::string describe_loaded(const std::string& path, Rank ranks, int threads,
                             std::optional<std::uint32_t> num_shards = {}) {
-  return cases::on_ranks(ranks, threads, [&](Context& context) {
-           LoadOptions options;
-           options.build.num_shards = num_shards;
-           return cases::describe(load_graph<E>(context, {path}, options));
-         })
+  return cases::on_ranks(ranks, threads,
+                         [&](Context& context) {
+                           LoadOptions options;
+                           options.build.num_shards = num_shards;
+                           return cases::describe(load_graph<E>(context, {path}, options));
+                         })
       .front();
 }
 
@@ -98,10 +98,10 @@ TEST_F(StoredBuild, makes_the_graph_that_its_edges_make) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     const reference::RandomGraph random = reference::random_graph(seed);
     write(random.edges, random.vertices, random.directed);
-    const std::string expected = cases::on_ranks(1, [&](Context& context) {
-                                   return cases::describe(
-                                       cases::build(context, cases::input_of(random)));
-                                 }).front();
+    const std::string expected =
+        cases::on_ranks(1, [&](Context& context) {
+          return cases::describe(cases::build(context, cases::input_of(random)));
+        }).front();
     for (const int threads : {1, 3}) {
       EXPECT_EQ(describe_loaded<double>(path(), 1, threads), expected) << seed;
     }
