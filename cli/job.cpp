@@ -46,6 +46,7 @@ std::string text_of(const Error& error) {
     case ErrorCode::input:
     case ErrorCode::output: return put_rank_last(error.text());
     case ErrorCode::cancelled: {
+      if (SignalWatch::is_suspended()) return std::string(error.text()) + "; --resume goes on";
       const std::string signal = SignalWatch::received();
       return "stopped by " + (signal.empty() ? "a signal on another rank" : signal);
     }
@@ -75,6 +76,11 @@ bool is_speaker(const Context& context, const Error& error) {
   return *failed_by == context.rank();
 }
 
+ExitCode end_code_of(const Error& error) {
+  const bool is_suspended = error.code() == ErrorCode::cancelled && SignalWatch::is_suspended();
+  return is_suspended ? exit_again : exit_code_of(error.code());
+}
+
 void expect_same_command_line(Job& job) {
   FnvHash hash;
   for (const std::string& word : job.command_line) {
@@ -100,7 +106,7 @@ int run_on_processes(const World& world, const ContextOptions& options, Console&
     // kill this rank once another has gone.
     const Error error = current_error(context);
     if (is_speaker(context, error)) console.error(text_of(error));
-    return exit_code_of(error.code());
+    return end_code_of(error);
   }
 }
 
@@ -114,7 +120,7 @@ int run_on_threads(Rank ranks, const ContextOptions& options, Console& console,
     });
   } catch (const Error& error) {
     console.error(text_of(error));
-    return exit_code_of(error.code());
+    return end_code_of(error);
   } catch (const std::bad_alloc&) {
     console.error("memory ran out");
     return exit_failed;
@@ -167,9 +173,9 @@ int run_on_ranks(const World& world, const JobOptions& options,
   const bool is_first = world.rank == 0;
   Console console(options.quiet ? Verbosity::errors : options.verbosity, is_first);
   if (!world.warning.empty()) console.warn(world.warning);
-  const SignalWatch signals(is_first);
+  const SignalWatch signals(is_first, options.suspends);
   const auto run = [&](Context& context) {
-    Job job{context, console, world, signals.cancel(), command_line};
+    Job job{context, console, world, signals.cancel(), signals.stop(), command_line};
     expect_same_command_line(job);
     return body(job);
   };

@@ -32,6 +32,9 @@
 
 namespace weir {
 
+template <class Executor>
+class SavedState;
+
 namespace detail {
 
 /// The combiner of a program; something harmless where it has none.
@@ -247,6 +250,9 @@ class CpuExecutor {
   std::size_t phase() const { return phase_; }
 
  private:
+  template <class>
+  friend class SavedState;
+
   using Combiner = typename detail::CombinerOf<First>::type;
   using Pushed = PushedMessages<Combiner>;
   template <std::size_t K>
