@@ -2,12 +2,12 @@
 #include <weir/engine/superstep/snapshots.hpp>
 
 #include <algorithm>
-#include <cmath>
 
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <weir/engine/runtime/collectives.hpp>
+#include <weir/engine/schedule/snapshot_policy.hpp>
 
 namespace weir {
 
@@ -121,8 +121,10 @@ void SnapshotService::report(Summary& own) {
 }
 
 double SnapshotService::interval_seconds() const {
-  // [Young74]; never faster than snapshots are written.
-  return std::max(std::sqrt(2 * cost_seconds_ * options_.mtbf_seconds), write_seconds_);
+  // Never faster than they are written.
+  const schedule::SnapshotCosts costs{.stall_seconds = cost_seconds_,
+                                      .mtbf_seconds = options_.mtbf_seconds};
+  return std::max(schedule::refined_daly_interval(costs), write_seconds_);
 }
 
 void SnapshotService::advance(const Summary& agreed) {
