@@ -239,7 +239,7 @@ class StoredBuild {
       const Row position = positions[row - first];
       const auto list = numbers.subspan(static_cast<std::size_t>(offsets_[position] - begin_arc),
                                         static_cast<std::size_t>(in_arcs(position)));
-      print += copy_list(list, side_.slots.of_rows[row], &side_.neighbours[next]);
+      print += copy_list(list, side_.slots.of_rows[row], side_.neighbours.data() + next);
       if constexpr (!std::is_same_v<E, NoValue>)
         print += copy_values(offsets_[position], list, side_.slots.of_rows[row], next);
       next += list.size();
@@ -252,22 +252,19 @@ class StoredBuild {
   /// takes back.
   std::uint64_t copy_list(std::span<const Number> list, Slot own, Slot* out) const {
     if (list.empty()) return 0;
-    std::uint64_t sum = 0, sum_of_squares = 0, num_loops = 0;
+    std::copy(list.begin(), list.end(), out);
     bool descends = false;
-    Number before = 0;
-    for (std::size_t i = 0; i < list.size(); ++i) {
-      const Number number = list[i];
-      out[i] = number;
+    for (std::size_t i = 1; i < list.size(); ++i) descends |= list[i] < list[i - 1];
+    expect_number(list.back());
+    if (descends) file_.fail("a list that does not ascend", "lists in heat order");
+    if (is_directed_) return 0;
+    std::uint64_t sum = 0, sum_of_squares = 0, num_loops = 0;
+    for (const Number number : list) {
       const std::uint64_t at = std::uint64_t{number} + 1;
       sum += at;
       sum_of_squares += at * at;
       num_loops += number == own ? 1 : 0;
-      descends |= number < before;
-      before = number;
     }
-    expect_number(before);
-    if (descends) file_.fail("a list that does not ascend", "lists in heat order");
-    if (is_directed_) return 0;
     if (num_loops % 2 != 0) file_.fail("half a loop", "a loop twice in the list of its vertex");
     const std::uint64_t self = std::uint64_t{own} + 1;
     return self * sum_of_squares - self * self * sum;
