@@ -142,7 +142,7 @@ void remove_unused_segments(const std::set<std::string>& segments) {
 
 std::string stacks_of(pid_t process) {
   const std::string number = std::to_string(process);
-  std::string text = output_of("timeout 10 gdb -p " + number +
+  std::string text = output_of("timeout 5 gdb -p " + number +
                                " -batch -nx -ex 'set pagination off' -ex 'thread apply all bt 40' "
                                "2>/dev/null </dev/null | grep -E '^(Thread|#)'");
   if (!text.empty()) return text;
