@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <weir/cli/console.hpp>
+#include <weir/cli/injection.hpp>
+#include <weir/cli/job_watch.hpp>
 #include <weir/cli/option_set.hpp>
 #include <weir/cli/world.hpp>
 #include <weir/engine/runtime/context.hpp>
@@ -34,6 +36,7 @@ struct JobOptions {
   bool quiet = false;
   Verbosity verbosity = Verbosity::information;
   bool suspends = false;  ///< SIGTERM and SIGUSR1 ask for a snapshot first
+  Injection injection{};
 };
 
 void declare_job_options(OptionSet& options, JobOptions& job);
@@ -46,6 +49,7 @@ struct Job {
   CancelToken cancel;
   CancelToken stop;  ///< after a snapshot
   std::vector<std::string> command_line;
+  const JobWatch& watch;
 
   bool is_root() const { return context.is_root(); }
   /// Says something once.

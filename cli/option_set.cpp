@@ -13,6 +13,8 @@ namespace weir::cli {
 
 namespace {
 
+constexpr std::string_view end_of_options = "--";
+
 /// Number of characters to change, insert, drop or swap with the next to get from one to the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::vector<std::size_t>> rows(from.size() + 1,
@@ -215,7 +217,9 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::usage, error.what());
   }
-  for (const std::string& extra : app.remaining()) state_->refuse(extra);
+  for (const std::string& extra : app.remaining()) {
+    if (extra != end_of_options) state_->refuse(extra);
+  }
   state_->distribute();
   return std::nullopt;
 }
@@ -223,7 +227,7 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
 /// CLI11 takes `--flag=true`, and would take it for any flag.
 void OptionSet::State::expect_bare_flags(const std::vector<std::string>& command_line) const {
   for (const std::string& word : command_line) {
-    if (word == "--") return;
+    if (word == end_of_options) return;
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = word.substr(0, equals);

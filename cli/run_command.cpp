@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <utility>
 
 #include <weir/cli/command.hpp>
@@ -13,6 +12,7 @@
 #include <weir/cli/result_writer.hpp>
 #include <weir/cli/run_plan.hpp>
 #include <weir/cli/standard_output.hpp>
+#include <weir/cli/supervised.hpp>
 #include <weir/cli/version.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/resilience/snapshot_store.hpp>
@@ -87,12 +87,6 @@ std::string text_of_job(const PlannedRun& run, const std::vector<std::string>& p
   return text;
 }
 
-/// A supervisor that starts the job again says so by this variable: 0, then 1, 2, ...
-bool is_restarted() {
-  const char* const restart = std::getenv("WEIR_RESTART");
-  return restart != nullptr && std::strtol(restart, nullptr, 10) > 0;
-}
-
 std::string run_footer() {
   std::string text = "Algorithms:\n";
   for (const Algorithm& algorithm : all_algorithms()) {
@@ -146,6 +140,13 @@ void RunCommand::declare(OptionSet& options) {
   declare_reading_options(options, graph_);
   declare_building_options(options, graph_);
   declare_job_options(options, job_);
+  options.group("Testing");
+  options.value(
+      "--inject", "SPEC",
+      "faults, between commas: rankN.kill|crash|exit|stop|hang@superstep|send|barrier=S, "
+      "rankN.pause=TIME@..., rankN.slow=FACTOR, linkA-B.WHAT or link.WHAT with "
+      "drop|duplicate|reorder=P, delay=TIME, bandwidth=RATE; seed=N (docs/guide/supervise.md)",
+      [this](const std::string& text) { job_.injection = parse_injection("--inject", text); });
   options.footer(run_footer());
 }
 
@@ -158,8 +159,13 @@ void RunCommand::check() {
   WEIR_EXPECT(has_snapshots || (!snapshots_.resume && !mtbf_ && snapshot_every_ == "auto"), usage,
               "--resume, --snapshot-every, --mtbf: found without --snapshots; expected the folder");
   snapshots_.mtbf_seconds = mtbf_.value_or(snapshots_.mtbf_seconds);
-  snapshots_.resume = snapshots_.resume || (has_snapshots && is_restarted());
+  snapshots_.resume = snapshots_.resume || (has_snapshots && num_restarts() > 0);
   job_.suspends = has_snapshots;
+  for (const std::string& path : graph_.paths) {
+    WEIR_EXPECT(
+        path != "-" || !JobFolder::of_environment(), usage,
+        "GRAPH: found - under weir supervise, which could not read it twice; expected files");
+  }
   check_graph_options(graph_);
   check_plan_options(plan_, graph_.files.string_ids);
   graph_.files.non_negative = needs_non_negative(plan_);
@@ -221,9 +227,11 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
                          plural(step.num_computed, "active vert", "ices") +
                          (step.num_computed == 1 ? "ex" : ""));
   };
+  job.watch.begin_run(job.context.rank(), options.run);
   const Traffic moved_before = job.context.traffic();
   const auto before = Clock::now();
   AlgorithmResult result = run_algorithm(*planned.algorithm, loaded.graph, options);
+  job.watch.end_run(job.context.rank());
   record.prepare_seconds = std::max(0.0, seconds_since(before) - result.report.seconds);
   record.traffic = traffic_since(job.context, moved_before);
   if (job.is_root()) job.console.end_progress();

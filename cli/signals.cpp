@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <weir/cli/supervised.hpp>
 #include <weir/engine/runtime/launcher.hpp>
 #include <weir/io/output_file.hpp>
 
@@ -145,6 +146,7 @@ void SignalWatch::settle() {
 }
 
 void SignalWatch::will_write(const std::string& path) {
+  if (const auto folder = JobFolder::of_environment()) folder->note_output(path);
   const std::lock_guard lock(outputs_mutex);
   outputs.push_back(path);
 }
