@@ -10,6 +10,7 @@
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/schedule/topology_files.hpp>
 #include <weir/engine/training/graph_files.hpp>
+#include <weir/engine/training/placed_plan.hpp>
 #include <weir/io/output_file.hpp>
 
 namespace weir::cli {
@@ -204,7 +205,6 @@ schedule::Topology PlanCommand::read_cluster() const {
 }
 
 void PlanCommand::write_json(const std::string& text) const {
-  if (json_.empty()) return;
   io::OutputFile file(json_);
   file.write(text);
   file.commit();
@@ -224,7 +224,7 @@ std::string PlanCommand::plan_operators() const {
   }
   const training::Partition plan = training::partition(graph, cluster, partition_);
   if (is_standard_output(json_)) return json_of(input, plan);
-  write_json(json_of(input, plan));
+  if (!json_.empty()) write_json(json_of(input, plan));
   return table_of(input, plan) + (explains_ ? explain(input, plan) : std::string());
 }
 
@@ -253,8 +253,11 @@ std::string PlanCommand::plan_model() const {
   request.constraints = layout_;
   const training::ParallelPlans plans = training::plan_parallel(request, num_plans_.value_or(1));
   const ParallelPlanInput input{request, cluster.name(), plans};
-  if (is_standard_output(json_)) return json_of(input);
-  write_json(json_of(input));
+  if (!json_.empty()) {
+    const training::PlacedPlan placed = training::place_in_order(request, plans, cluster);
+    if (is_standard_output(json_)) return training::to_json(placed);
+    write_json(training::to_json(placed));
+  }
   return table_of(input) + (explains_ ? explain(input) : std::string());
 }
 
