@@ -179,10 +179,11 @@ std::string SimulateCommand::simulate_plan() const {
         "without  " + fixed(undisturbed, 4) + " s without stragglers, " + peak(undisturbed) + '\n';
   }
   text += "closed   " + fixed(closed_total, 4) + " s by the closed form, " + peak(closed_total) +
-          "; events take " + fixed(100 * (undisturbed / closed_total - 1), 2) + " % longer\n";
+          "; events say " + (undisturbed < closed_total ? "" : "+") +
+          fixed(100 * (undisturbed / closed_total - 1), 2) + " %\n";
   text += "events   " + std::to_string(simulated.num_events) + " in " +
           std::to_string(simulated.num_pipelines) + " of " + std::to_string(plan.layout().data) +
-          " pipelines; the others are like them\n\n";
+          " pipelines, one of each kind\n\n";
 
   std::vector<std::vector<std::string>> rows = {{"part", "seconds", "share_%", "closed_form"}};
   for (std::size_t i = 0; i < simulated.parts.size(); ++i) {

@@ -156,11 +156,23 @@ TEST(PlanSimulationTest, OneSlowHostHoldsUpAll) {
   EXPECT_THROW(simulate(plan, {{Straggler::Of::rank, 0, 0}}), Error);
 }
 
-// [Jiang24 6.3]: removing hosts that took 10 % longer for the same forward passes, about one in
-// 200, gained some 0.7 points of utilisation. Where such a host stands decides how much it costs.
+// [Jiang24 6.3]: hosts that took 10 % longer for the same forward passes, about one in 200, were
+// removed, which gained some 0.7 points of utilisation. Where such a host stands decides how much
+// it costs: the last stage, with its logits, leaves the others time.
 TEST(PlanSimulationTest, StragglersOfMegaScaleCostAboutWhatWasMeasured) {
   PlacedPlan plan = plan_of("megascale-175b", "a100-8x1536",
                             layout_of(8, 8, 192, 6144, Schedule::interleaved, 6));
+  plan.plan.layout.recompute = training::Recompute::none;
+  // As weir simulate validate fits them to the runs on 256 and 3,072 devices.
+  plan.machine = {};
+  plan.machine.network_bytes_per_second = 0.8 * 200e9;
+  plan.machine.matmul_efficiency = 0.851153;
+  plan.machine.slowdown_per_doubling = 0.0317775;
+  plan.software.has_fused_attention = true;
+  plan.software.has_parallel_block = true;
+  plan.software.attention_window = 1024;
+  plan.software.tensor_forward_overlap = 0.8;
+  plan.software.tensor_backward_overlap = 1;
   plan.software.has_pipeline_overlap = true;
   plan.software.has_data_overlap = true;
   const auto utilisation = [&](const std::vector<Straggler>& stragglers) {
@@ -168,14 +180,16 @@ TEST(PlanSimulationTest, StragglersOfMegaScaleCostAboutWhatWasMeasured) {
     return 100 * model_flops_utilisation(plan.model, plan.layout(), simulation.seconds, 312e12);
   };
   const double none = utilisation({});
-  const double inner = none - utilisation({{Straggler::Of::host, 803, 1.1, true, false}});
-  const double last = none - utilisation({{Straggler::Of::host, 807, 1.1, true, false}});
-  RecordProperty("points_inner_stage", std::to_string(inner));
-  RecordProperty("points_last_stage", std::to_string(last));
-  EXPECT_LT(inner, 0.7);
-  EXPECT_GT(last, 0.7);
-  EXPECT_GT(inner, 0.1);
-  EXPECT_LT(last, 1.4);
+  const double closed = predict(plan.model, plan.layout(), plan.machine, plan.software).total();
+  EXPECT_NEAR(simulate(plan).seconds / closed, 1, 0.03);
+  std::vector<double> points;
+  for (std::size_t stage = 0; stage < 8; ++stage) {
+    points.push_back(none - utilisation({{Straggler::Of::host, 800 + stage, 1.1, true, false}}));
+    RecordProperty("points_of_stage_" + std::to_string(stage), std::to_string(points.back()));
+  }
+  for (std::size_t stage = 0; stage < 7; ++stage) EXPECT_LT(points[stage], 0.7);
+  EXPECT_GT(points.back(), 0.7);
+  EXPECT_LT(points.back(), 1.5);
 }
 
 TEST(PlanSimulationTest, LikePipelinesAreSimulatedOnce) {
