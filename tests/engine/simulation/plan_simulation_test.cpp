@@ -156,7 +156,7 @@ TEST(PlanSimulationTest, OneSlowHostHoldsUpAll) {
   EXPECT_THROW(simulate(plan, {{Straggler::Of::rank, 0, 0}}), Error);
 }
 
-// [Jiang24 6.3]: hosts that took 10 % longer for the same forward passes, about one in 200, were
+// [Jiang24 §6.3]: hosts that took 10 % longer for the same forward passes than others were
 // removed, which gained some 0.7 points of utilisation. Where such a host stands decides how much
 // it costs: the last stage, with its logits, leaves the others time.
 TEST(PlanSimulationTest, StragglersOfMegaScaleCostAboutWhatWasMeasured) {
