@@ -20,12 +20,71 @@ TEST_F(SimulateTest, SaysHowItIsCalled) {
   auto run = weir("simulate guess --fit .");
   EXPECT_EQ(run.code, 2);
   EXPECT_TRUE(has(run.err, "expected validate")) << run.err;
+  for (const char* line :
+       {"validate --fit . --slow 1=2", "plan.json --fail 3", "plan.json --slow 1",
+        "plan.json --slow host=2", "plan.json --slow 1=fast", "plan.json --snapshot-every never"}) {
+    run = weir(std::string("simulate ") + line);
+    EXPECT_EQ(run.code, 2) << line << run.err;
+  }
+  run = weir("simulate nowhere.json");
+  EXPECT_EQ(run.code, 3);
+  EXPECT_TRUE(has(run.err, "nowhere.json")) << run.err;
+  write("plan.json", "{\"format\": \"weir-plan\"}");
+  run = weir("simulate plan.json");
+  EXPECT_EQ(run.code, 3);
+  EXPECT_TRUE(has(run.err, "plan.json: format: found weir-plan")) << run.err;
   run = weir("simulate validate");
   EXPECT_EQ(run.code, 2);
   EXPECT_TRUE(has(run.err, "--fit")) << run.err;
   run = weir("simulate validate --fit nowhere");
   EXPECT_EQ(run.code, 3);
   EXPECT_TRUE(has(run.err, "nowhere")) << run.err;
+}
+
+/// The number after a text.
+double number_after(const std::string& text, const std::string& before) {
+  const auto at = text.find(before);
+  EXPECT_NE(at, std::string::npos) << before << " in " << text;
+  return at == std::string::npos ? 0 : std::stod(text.substr(at + before.size()));
+}
+
+// D107: a plan takes a time that is not zero, with its unit, and its parts sum to it.
+TEST_F(SimulateTest, APlanIsReadBackAndRun) {
+  auto run = weir(
+      "plan gpt3-175b --cluster a100-8x16 --batch 256 --pipeline 8 --schedule zb-v --json "
+      "plan.json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  run = weir("simulate plan.json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  const double seconds = number_after(run.out, "time     ");
+  EXPECT_GT(seconds, 1);
+  EXPECT_TRUE(has(run.out, " s per iteration of 256 samples")) << run.out;
+  EXPECT_NEAR(number_after(run.out, "closed   "), seconds, 0.05 * seconds);
+  EXPECT_NEAR(number_after(run.out, "total"), seconds, 1e-9);
+  EXPECT_FALSE(has(run.out, "stragglers")) << run.out;
+
+  run = weir("simulate plan.json --slow 3=1.3,rank:5.forward=1.1 --ranks 2");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_GT(number_after(run.out, "time     "), seconds);
+  EXPECT_EQ(number_after(run.out, "without  "), seconds);
+  EXPECT_GT(number_after(run.out, "stragglers  "), 0);
+  run = weir("simulate plan.json --slow 16=1.3");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_TRUE(has(run.err, "host 16")) << run.err;
+}
+
+TEST_F(SimulateTest, AJobFailsAndGoesOn) {
+  ASSERT_EQ(weir("plan megatron-22b --cluster a100-8x1 --batch 4 --json plan.json").code, 0);
+  auto run = weir("simulate plan.json --iterations 1000 --fail 100,200 --snapshot-every 10");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.out, "2 failures, 99 snapshots, one after every 10 iterations")) << run.out;
+  EXPECT_EQ(number_after(run.out, "restarts"), 400);  // the second comes while it restarts
+  EXPECT_EQ(number_after(run.out, "snapshots  "), 99);
+  run = weir("simulate plan.json --iterations 100000 --mtbf 6 --snapshot-seconds 2");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.out, "expected by C/T + T/(2 M) + R/M: ")) << run.out;
+  EXPECT_EQ(run.out,
+            weir("simulate plan.json --iterations 100000 --mtbf 6 --snapshot-seconds 2").out);
 }
 
 TEST_F(SimulateTest, AMissedGoalIsExitCodeOne) {
