@@ -40,7 +40,11 @@ class SnapshotStoreTest : public testing::Test {
   /// Three shards in two files, and what is shared.
   SnapshotManifest write(const SnapshotStore& store, std::uint64_t number) const {
     store.create();
-    SnapshotManifest manifest{.job = 1, .program = 2, .graph = 3, .name = "two\nlines"};
+    SnapshotManifest manifest;
+    manifest.job = 1;
+    manifest.program = 2;
+    manifest.graph = 3;
+    manifest.name = "two\nlines";
     manifest.superstep = 17;
     manifest.num_shards = 3;
     const std::vector<SnapshotRecord> first{record(0, "zero"), record(3, "shared")};
