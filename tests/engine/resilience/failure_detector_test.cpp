@@ -35,9 +35,9 @@ TEST(FailureDetector, IsWrongAsOftenAsPhiSaysOnExponentialGaps) {
     std::mt19937_64 random(7);
     std::exponential_distribution<double> gap(1 / mean);
     const auto shares = false_suspicions([&] { return gap(random); }, 1'000'000);
-    RecordProperty("phi_1_2_3_at_" + std::to_string(mean),
-                   std::to_string(shares[0]) + " " + std::to_string(shares[1]) + " " +
-                       std::to_string(shares[2]));
+    RecordProperty("phi_1_2_3_at_" + std::to_string(mean), std::to_string(shares[0]) + " " +
+                                                               std::to_string(shares[1]) + " " +
+                                                               std::to_string(shares[2]));
     EXPECT_NEAR(shares[0], 0.1, 0.1 * 0.05);
     EXPECT_NEAR(shares[1], 0.01, 0.01 * 0.10);
     EXPECT_NEAR(shares[2], 0.001, 0.001 * 0.20);
