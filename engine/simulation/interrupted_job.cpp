@@ -111,26 +111,4 @@ JobTime run(const InterruptedJob& job) {
   return time;
 }
 
-std::int64_t snapshot_interval(const InterruptedJob& job) {
-  check(job);
-  const double seconds = std::sqrt(2 * job.snapshot_seconds *
-                                   (job.mean_seconds_between_failures + job.restart_seconds)) -
-                         job.snapshot_seconds;
-  if (job.iteration_seconds <= 0) return 1;
-  const double iterations = std::round(seconds / job.iteration_seconds);
-  return static_cast<std::int64_t>(
-      std::clamp(iterations, 1.0, static_cast<double>(job.num_iterations)));
-}
-
-double expected_waste(const InterruptedJob& job) {
-  check(job);
-  const double whole = static_cast<double>(job.num_iterations) * job.iteration_seconds;
-  const double interval = job.snapshot_every > 0
-                              ? static_cast<double>(job.snapshot_every) * job.iteration_seconds
-                              : whole;
-  const double snapshots = job.snapshot_every > 0 ? job.snapshot_seconds / interval : 0;
-  if (job.mean_seconds_between_failures <= 0) return snapshots;
-  return snapshots + (interval / 2 + job.restart_seconds) / job.mean_seconds_between_failures;
-}
-
 }  // namespace weir::simulation

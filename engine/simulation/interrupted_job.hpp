@@ -36,12 +36,4 @@ struct JobTime {
 /// Error{input} where 100,000 failures have not let the job end.
 JobTime run(const InterruptedJob& job);
 
-/// Iterations between snapshots by Daly's rule, sqrt(2 C (M + R)) - C seconds for snapshots of C
-/// seconds, M seconds between failures and restarts of R ([Daly06]); at least 1.
-std::int64_t snapshot_interval(const InterruptedJob& job);
-
-/// Share of the work that snapshots, repeats and restarts are expected to add, by the first-order
-/// formula C/T + T/(2 M) + R/M for an interval of T seconds ([Young74]).
-double expected_waste(const InterruptedJob& job);
-
 }  // namespace weir::simulation

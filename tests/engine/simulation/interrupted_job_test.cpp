@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <weir/engine/model/error.hpp>
+#include <weir/engine/schedule/snapshot_policy.hpp>
 
 namespace weir::simulation {
 
@@ -50,13 +51,15 @@ TEST(InterruptedJobTest, AFailureLosesWhatNoSnapshotHas) {
 TEST(InterruptedJobTest, RandomFailuresCostWhatTheFormulaSays) {
   InterruptedJob job = job_of(1'000'000);
   job.mean_seconds_between_failures = 20'000;
-  job.snapshot_every = snapshot_interval(job);
-  // sqrt(2 * 2 * 20,100) - 2 = 281.5 s
-  EXPECT_EQ(job.snapshot_every, 28);
+  const schedule::SnapshotCosts costs{job.snapshot_seconds, job.mean_seconds_between_failures,
+                                      job.restart_seconds};
+  job.snapshot_every = static_cast<std::int64_t>(
+      schedule::supersteps_between_snapshots(costs, {job.iteration_seconds, 0, 1}));
+  EXPECT_EQ(job.snapshot_every, 28);  // some sqrt(2 * 2 * 20,000) s
   const JobTime time = run(job);
   EXPECT_NEAR(time.total(), time.work + time.snapshots + time.lost + time.restarts, 1e-6);
   EXPECT_NEAR(time.work, 1e7, 1);
-  EXPECT_NEAR(time.total() / time.work - 1, expected_waste(job), 0.001);
+  EXPECT_NEAR(time.total() / time.work - 1, schedule::expected_waste(costs, 280), 0.001);
   EXPECT_EQ(run(job).total(), time.total());
   // Daly's interval is no worse than half or twice as long.
   for (const std::int64_t every : {14, 56}) {

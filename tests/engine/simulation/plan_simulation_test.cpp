@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <weir/engine/simulation/plan_simulation.hpp>
 
+#include <random>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -85,6 +86,38 @@ TEST(PlanSimulationTest, AgreesWithTheClosedForm) {
         }
       }
     }
+  }
+}
+
+TEST(PlanSimulationTest, ManyLayoutsKeepTheirBooks) {
+  std::mt19937_64 random(3);
+  const auto one_of = [&](std::initializer_list<std::int64_t> all) {
+    return *(all.begin() + static_cast<std::ptrdiff_t>(random() % all.size()));
+  };
+  for (int i = 0; i < 300; ++i) {
+    const auto schedule = static_cast<Schedule>(random() % 5);
+    const std::int64_t p = one_of({1, 2, 4, 8});
+    const std::int64_t m = p * one_of({1, 2, 5, 16});
+    const std::int64_t v = schedule == Schedule::interleaved ? one_of({1, 2, 3}) : 1;
+    const std::int64_t d = one_of({1, 2, 3});
+    PlacedPlan plan = plan_of("gpt3-175b", "a100-8x4x8",
+                              layout_of(one_of({1, 2, 4, 8}), p, d, m * d, schedule, v));
+    plan.software.has_pipeline_overlap = random() % 2 == 0;
+    plan.software.has_data_overlap = random() % 2 == 0;
+    std::vector<Straggler> stragglers;
+    if (random() % 2 == 0) stragglers.push_back({Straggler::Of::rank, 0, 1.5});
+    const PlanSimulation simulation = simulate(plan, stragglers);
+    const double closed = predict(plan.model, plan.layout(), plan.machine, plan.software).total();
+    SCOPED_TRACE(describe(plan.layout()) + ", m " + std::to_string(m));
+    EXPECT_NEAR(sum(simulation), simulation.seconds, 1e-9 * simulation.seconds);
+    for (const training::NamedPart& each : simulation.parts) {
+      EXPECT_GE(each.value, -1e-9 * closed) << each.name;
+    }
+    const double undisturbed = simulation.seconds - part(simulation, "stragglers");
+    // Far apart only where there are few micro-batches in a zero-bubble schedule, or overlap.
+    EXPECT_GT(undisturbed, 0.9 * closed);
+    const double most = m >= 5 * p ? 1.15 : 1.6;
+    EXPECT_LT(undisturbed, most * closed);
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <random>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -115,6 +116,34 @@ TEST(PlacedPlanTest, SaysWhereAFileIsNoPlan) {
   expect_refused(replaced(text, "\"F0 F1 F2", "\"F0 F2"), "found no forward 1");
   expect_refused(replaced(text, "\"peak_flops\"", "\"peak\""), "machine: found no peak_flops");
   expect_refused(replaced(text, "\"global_batch\": 192", "\"global_batch\": 1073741824"), "passes");
+}
+
+// What is changed at random is read, or refused with an error; nothing else happens.
+TEST(PlacedPlanTest, DamagedFilesAreReadOrRefused) {
+  const std::string text = to_json(plan_of("a100-8x8", Schedule::zb_v));
+  std::mt19937_64 random(7);
+  const std::string_view bytes = "0123456789-.eFBIW \"[]{},:\n\xff";
+  int num_refused = 0;
+  constexpr int num_files = 600;
+  for (int i = 0; i < num_files; ++i) {
+    std::string damaged = text;
+    for (std::size_t n = 1 + random() % 3; n > 0; --n) {
+      const std::size_t at = random() % damaged.size();
+      switch (random() % 3) {
+        case 0: damaged[at] = bytes[random() % bytes.size()]; break;
+        case 1: damaged.erase(at, 1 + random() % 40); break;
+        default: damaged.insert(at, 1, bytes[random() % bytes.size()]);
+      }
+    }
+    try {
+      to_json(parse_plan(damaged, "plan.json"));
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ErrorCode::input) << error.what();
+      EXPECT_EQ(std::string(error.what()).find('\n'), std::string::npos) << error.what();
+      ++num_refused;
+    }
+  }
+  EXPECT_GT(num_refused, num_files / 2);
 }
 
 TEST(PlacedPlanTest, RefusesMoreRanksThanDevices) {
