@@ -114,7 +114,8 @@ const std::vector<CommandEntry>& all_commands() {
       {"info", "GRAPH...", "say what a graph holds", make_info_command},
       {"check", "RESULT REFERENCE", "compare a result to a reference", make_check_command},
       {"plan", "OPERATORS", "cut a training graph into stages on a cluster", make_plan_command},
-      {"simulate", "WHAT", "predict what training takes, and compare", make_simulate_command},
+      {"simulate", "WHAT", "training, stragglers and snapshots, beside what is known",
+       make_simulate_command},
       {"doctor", "", "say what weir sees of this machine", make_doctor_command},
   };
   return commands;
