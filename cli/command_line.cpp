@@ -114,7 +114,7 @@ const std::vector<CommandEntry>& all_commands() {
       {"info", "GRAPH...", "say what a graph holds", make_info_command},
       {"check", "RESULT REFERENCE", "compare a result to a reference", make_check_command},
       {"plan", "OPERATORS", "cut a training graph into stages on a cluster", make_plan_command},
-      {"simulate", "PLAN|validate", "predict what training takes, and compare",
+      {"simulate", "PLAN|WHAT", "training, stragglers and snapshots, beside what is known",
        make_simulate_command},
       {"supervise", "-- COMMAND...", "run a command that starts weir, again when it died",
        make_supervise_command},

@@ -88,6 +88,25 @@ double parse_real(const std::string& name, std::string_view text, double least, 
   return *number;
 }
 
+double parse_time(const std::string& name, std::string_view text, double least, double most) {
+  constexpr std::pair<std::string_view, double> units[] = {
+      {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 24 * 3600}};
+  std::string_view digits = text;
+  double unit = 1;
+  for (const auto& [suffix, seconds] : units) {
+    if (!text.ends_with(suffix)) continue;
+    digits.remove_suffix(suffix.size());
+    unit = seconds;
+  }
+  const auto number = io::parse_finite(digits);
+  if (!number || *number * unit < least || *number * unit > most) {
+    refuse_value(name, text,
+                 "a time from " + plain_number(least) + " to " + plain_number(most) +
+                     " seconds, as 90, 1.5s, 15min, 6h or 30d");
+  }
+  return *number * unit;
+}
+
 std::vector<std::string> split_at_commas(const std::string& name, std::string_view text) {
   std::vector<std::string> items;
   for (std::size_t begin = 0;;) {

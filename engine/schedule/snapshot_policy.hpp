@@ -20,10 +20,10 @@ struct SnapshotCosts {
 /// between failures M.
 double young_interval(const SnapshotCosts& costs);
 
-/// [Daly06 §2], first order with restarts R: sqrt(2 C (M + R)) - C, and 0 where that is negative.
+/// [Daly06], first order with restarts R: sqrt(2 C (M + R)) - C, and 0 where that is negative.
 double daly_interval(const SnapshotCosts& costs);
 
-/// [Daly06 §4], higher order: sqrt(2 C M) (1 + sqrt(C / 2M) / 3 + (C / 2M) / 9) - C for C < 2M,
+/// [Daly06], higher order: sqrt(2 C M) (1 + sqrt(C / 2M) / 3 + (C / 2M) / 9) - C for C < 2M,
 /// else M. Restarts do not move it. This is the interval that weir takes.
 double refined_daly_interval(const SnapshotCosts& costs);
 
@@ -32,7 +32,7 @@ double refined_daly_interval(const SnapshotCosts& costs);
 double first_order_waste(const SnapshotCosts& costs, double interval);
 
 /// The same without approximation for failures that come at random, at any time, in snapshots and
-/// restarts too [Daly06 §3]: M e^(R / M) (e^((T + C) / M) - 1) / T - 1. May be infinite.
+/// restarts too [Daly06]: M e^(R / M) (e^((T + C) / M) - 1) / T - 1. May be infinite.
 double expected_waste(const SnapshotCosts& costs, double interval);
 
 /// Mean time between failures of a job on so many nodes, where nothing better is known: one failure

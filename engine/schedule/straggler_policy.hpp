@@ -12,7 +12,7 @@ namespace weir::schedule {
 
 enum class StragglerRule {
   /// Steal waiting tasks of workers that would end late; clone running tasks whose rate, in work
-  /// per second, is far below the others'. In the manner of LATE [Zaharia08 §4], but by rates: a
+  /// per second, is far below the others'. In the manner of LATE [Zaharia08], but by rates: a
   /// task that is merely large is never cloned.
   progress_rate,
   /// Clone every running task once no task waits [Dean04 §3.6].

@@ -47,7 +47,7 @@ TEST(TaskSimulationTest, EqualTasksComeInWaves) {
 }
 
 TEST(TaskSimulationTest, ListSchedulingByHand) {
-  // [Graham69 §2]: 2 m - 1 tasks in the worst order, m = 3: 5 with list scheduling, 3 at best.
+  // [Graham69]: 2 m - 1 tasks in the worst order, m = 3: 5 with list scheduling, 3 at best.
   Stage stage = stage_of(7, 1);
   stage.works = {1, 1, 1, 1, 1, 1, 3};
   EXPECT_DOUBLE_EQ(simulate(job_of(3, {stage})).seconds, 5);
