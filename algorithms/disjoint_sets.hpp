@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <numeric>
 
 #include <weir/engine/graph/pages.hpp>
 #include <weir/engine/model/ids.hpp>
@@ -17,13 +16,11 @@ namespace weir {
 /// ([Sutton18]). Which sets there are in the end does not depend on who came first.
 class DisjointSets {
  public:
-  /// Of slots [0, size), all of which `separate` has to make sets of their own.
+  /// Of slots [0, size), each of which has to be started.
   void resize(Slot size) { parents_.resize(size); }
-  /// Makes each slot of [first, last) a set of its own.
-  void separate(std::size_t first, std::size_t last) {
-    std::iota(parents_.begin() + static_cast<std::ptrdiff_t>(first),
-              parents_.begin() + static_cast<std::ptrdiff_t>(last), static_cast<Slot>(first));
-  }
+  /// A slot starts under one that is not larger: under itself, as a set of its own, or as part of
+  /// another's set, which costs no compare-and-swap while nobody unites yet.
+  void start(Slot slot, Slot under) { parents_[slot] = under; }
 
   Slot root(Slot slot) const {
     for (Slot parent = load(slot); parent != slot; parent = load(slot)) slot = parent;

@@ -55,7 +55,7 @@ void KCoreProgram::begin_level(const Block& block, std::int64_t level) {
 }
 
 void KCoreProgram::hear(const Block& block, const Boundary<Message>& boundary) {
-  for (const auto& [slot, losses] : boundary.received()) {
+  for (const auto& [slot, link, losses] : boundary.received()) {
     const std::int64_t before = num_left_[slot];
     num_left_[slot] -= losses.front();
     if (before <= level_ || num_left_[slot] > level_) continue;

@@ -169,7 +169,7 @@ void TriangleProgram::count_received(const Block& block, const Boundary<Message>
   const auto received = boundary.received();
   block.for_each_run(received.size(), lists_of_run, [&](std::size_t first, std::size_t last) {
     pool.with([&](Marks& marks) {
-      for (const auto& [slot, values] : received.subspan(first, last - first)) {
+      for (const auto& [slot, link, values] : received.subspan(first, last - first)) {
         if (block.is_ghost(slot)) {
           count_list(slot, values, marks);
         } else {

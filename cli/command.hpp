@@ -23,8 +23,12 @@ class Command {
   /// Looks at the options together, once, before any rank. Throws Error{usage}.
   virtual void check() {}
   virtual const JobOptions& job_options() const { return job_; }
+  /// Does all of it and returns the exit code: `run` on every rank, unless a command has none.
+  virtual int execute(const World& world, const std::vector<std::string>& arguments) const {
+    return run_on_ranks(world, job_options(), arguments, [this](Job& job) { return run(job); });
+  }
   /// Runs on every rank and returns the exit code, the same on each. Collective.
-  virtual int run(Job& job) const = 0;
+  virtual int run(Job& /*job*/) const { return exit_done; }
 
  protected:
   JobOptions job_;
@@ -49,6 +53,7 @@ std::unique_ptr<Command> make_info_command();
 std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_simulate_command();
+std::unique_ptr<Command> make_supervise_command();
 std::unique_ptr<Command> make_doctor_command();
 
 }  // namespace weir::cli

@@ -114,7 +114,10 @@ const std::vector<CommandEntry>& all_commands() {
       {"info", "GRAPH...", "say what a graph holds", make_info_command},
       {"check", "RESULT REFERENCE", "compare a result to a reference", make_check_command},
       {"plan", "OPERATORS", "cut a training graph into stages on a cluster", make_plan_command},
-      {"simulate", "WHAT", "predict what training takes, and compare", make_simulate_command},
+      {"simulate", "PLAN|WHAT", "training, stragglers and snapshots, beside what is known",
+       make_simulate_command},
+      {"supervise", "-- COMMAND...", "run a command that starts weir, again when it died",
+       make_supervise_command},
       {"doctor", "", "say what weir sees of this machine", make_doctor_command},
   };
   return commands;
@@ -124,10 +127,9 @@ int run_command_line(const std::vector<std::string>& arguments, const World& wor
   // Processes that each believe to be alone: one of them does the job, which writes once.
   if (!world.warning.empty() && launched_rank() != 0) return exit_done;
   const Invocation invocation = understand(arguments, world);
-  const JobOptions options = invocation.command ? invocation.command->job_options() : JobOptions{};
-  return run_on_ranks(world, options, arguments, [&](Job& job) -> int {
+  if (invocation.command) return invocation.command->execute(world, arguments);
+  return run_on_ranks(world, JobOptions{}, arguments, [&](Job& job) -> int {
     if (invocation.fault) throw Error(*invocation.fault);
-    if (invocation.command) return invocation.command->run(job);
     job.context.agree([&] {
       if (job.is_root()) print(invocation.text);
     });

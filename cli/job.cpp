@@ -2,7 +2,9 @@
 #include <weir/cli/job.hpp>
 
 #include <charconv>
+#include <memory>
 #include <new>
+#include <utility>
 
 #include <weir/cli/signals.hpp>
 #include <weir/engine/model/check.hpp>
@@ -46,6 +48,7 @@ std::string text_of(const Error& error) {
     case ErrorCode::input:
     case ErrorCode::output: return put_rank_last(error.text());
     case ErrorCode::cancelled: {
+      if (SignalWatch::is_suspended()) return std::string(error.text()) + "; --resume goes on";
       const std::string signal = SignalWatch::received();
       return "stopped by " + (signal.empty() ? "a signal on another rank" : signal);
     }
@@ -75,6 +78,11 @@ bool is_speaker(const Context& context, const Error& error) {
   return *failed_by == context.rank();
 }
 
+ExitCode end_code_of(const Error& error) {
+  const bool is_suspended = error.code() == ErrorCode::cancelled && SignalWatch::is_suspended();
+  return is_suspended ? exit_again : exit_code_of(error.code());
+}
+
 void expect_same_command_line(Job& job) {
   FnvHash hash;
   for (const std::string& word : job.command_line) {
@@ -91,37 +99,49 @@ void expect_same_command_line(Job& job) {
 }
 
 int run_on_processes(const World& world, const ContextOptions& options, Console& console,
-                     const std::function<int(Context&)>& body) {
-  Context context(world.make_port(), options);
+                     const JobWatch& watch, const std::function<int(Context&)>& body) {
+  Context context(watch.decorate(world.make_port()), options);
   try {
-    return body(context);
+    const int code = body(context);
+    if (context.is_root()) watch.record_end(context.rank(), code);
+    return code;
   } catch (...) {
     // Told before the context ends: the others wait for this rank's farewell, and a launcher may
     // kill this rank once another has gone.
     const Error error = current_error(context);
-    if (is_speaker(context, error)) console.error(text_of(error));
-    return exit_code_of(error.code());
+    const int code = end_code_of(error);
+    if (is_speaker(context, error)) {
+      console.error(text_of(error));
+      watch.record_error(context.rank(), code, error);
+    }
+    return code;
   }
 }
 
 int run_on_threads(Rank ranks, const ContextOptions& options, Console& console,
-                   const std::function<int(Context&)>& body) {
+                   const JobWatch& watch, const std::function<int(Context&)>& body) {
+  const auto fail = [&](const Error& error) -> int {
+    const ExitCode code = end_code_of(error);
+    console.error(text_of(error));
+    watch.record_error(0, code, error);
+    return code;
+  };
   int code = exit_done;
   try {
-    run_in_process(ranks, options, [&](Context& context) {
-      const int own = body(context);
-      if (context.is_root()) code = own;
-    });
+    run_in_process(
+        ranks, options, [&](std::unique_ptr<Port> port) { return watch.decorate(std::move(port)); },
+        [&](Context& context) {
+          const int own = body(context);
+          if (context.is_root()) code = own;
+        });
   } catch (const Error& error) {
-    console.error(text_of(error));
-    return exit_code_of(error.code());
+    return fail(error);
   } catch (const std::bad_alloc&) {
-    console.error("memory ran out");
-    return exit_failed;
+    return fail({ErrorCode::memory, "memory ran out"});
   } catch (const std::exception& error) {
-    console.error(error.what());
-    return exit_failed;
+    return fail({ErrorCode::internal, error.what()});
   }
+  watch.record_end(0, code);
   return code;
 }
 
@@ -167,23 +187,29 @@ int run_on_ranks(const World& world, const JobOptions& options,
   const bool is_first = world.rank == 0;
   Console console(options.quiet ? Verbosity::errors : options.verbosity, is_first);
   if (!world.warning.empty()) console.warn(world.warning);
-  const SignalWatch signals(is_first);
+  const SignalWatch signals(is_first, options.suspends);
+  const Rank num_ranks = world.is_mpi() ? world.size : options.ranks.value_or(1);
+  const JobWatch watch(world.rank, world.is_mpi() ? 1 : num_ranks, num_ranks, options.injection);
   const auto run = [&](Context& context) {
-    Job job{context, console, world, signals.cancel(), command_line};
+    Job job{context, console, world, signals.cancel(), signals.stop(), command_line, watch};
     expect_same_command_line(job);
+    const Rank highest = options.injection.highest_rank();
+    context.expect(highest < num_ranks, ErrorCode::usage,
+                   "--inject: found rank " + std::to_string(highest) + "; expected one below " +
+                       std::to_string(num_ranks));
     return body(job);
   };
   if (!world.is_mpi()) {
-    return run_on_threads(options.ranks.value_or(1), context_options(options, console), console,
-                          run);
+    return run_on_threads(num_ranks, context_options(options, console), console, watch, run);
   }
-  return run_on_processes(world, context_options(options, console), console, [&](Context& context) {
-    WEIR_EXPECT(!options.ranks || *options.ranks == world.size, usage,
-                "--ranks: found " + std::to_string(*options.ranks) + "; expected " +
-                    std::to_string(world.size) +
-                    ", as many as the launcher started, or no --ranks");
-    return run(context);
-  });
+  return run_on_processes(world, context_options(options, console), console, watch,
+                          [&](Context& context) {
+                            WEIR_EXPECT(!options.ranks || *options.ranks == world.size, usage,
+                                        "--ranks: found " + std::to_string(*options.ranks) +
+                                            "; expected " + std::to_string(world.size) +
+                                            ", as many as the launcher started, or no --ranks");
+                            return run(context);
+                          });
 }
 
 }  // namespace weir::cli

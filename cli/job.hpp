@@ -8,6 +8,8 @@
 #include <vector>
 
 #include <weir/cli/console.hpp>
+#include <weir/cli/injection.hpp>
+#include <weir/cli/job_watch.hpp>
 #include <weir/cli/option_set.hpp>
 #include <weir/cli/world.hpp>
 #include <weir/engine/runtime/context.hpp>
@@ -16,7 +18,13 @@
 namespace weir::cli {
 
 /// What scripts may rely on; docs/semantics.md, part 8.
-enum ExitCode : int { exit_done = 0, exit_failed = 1, exit_usage = 2, exit_input = 3 };
+enum ExitCode : int {
+  exit_done = 0,
+  exit_failed = 1,
+  exit_usage = 2,
+  exit_input = 3,
+  exit_again = 75  ///< suspended: the same command with --resume goes on
+};
 
 ExitCode exit_code_of(ErrorCode code);
 
@@ -27,6 +35,8 @@ struct JobOptions {
   double deadline_seconds = 600;
   bool quiet = false;
   Verbosity verbosity = Verbosity::information;
+  bool suspends = false;  ///< SIGTERM and SIGUSR1 ask for a snapshot first
+  Injection injection{};
 };
 
 void declare_job_options(OptionSet& options, JobOptions& job);
@@ -37,7 +47,9 @@ struct Job {
   Console& console;
   const World& world;
   CancelToken cancel;
+  CancelToken stop;  ///< after a snapshot
   std::vector<std::string> command_line;
+  const JobWatch& watch;
 
   bool is_root() const { return context.is_root(); }
   /// Says something once.

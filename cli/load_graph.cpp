@@ -9,6 +9,7 @@
 #include <weir/cli/available_memory.hpp>
 #include <weir/engine/graph/named_build.hpp>
 #include <weir/engine/graph/reading.hpp>
+#include <weir/engine/graph/stored_build.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/io/formats.hpp>
 #include <weir/io/generator.hpp>
@@ -29,6 +30,7 @@ Graph<E> read_graph(Context& context, RankReading<Reader>& reading, const GraphO
       return builder.finish();
     }
   }
+  if (auto graph = build_stored<E>(context, reading, build)) return *std::move(graph);
   GraphBuilder<E> builder(context, build);
   reading.template read_into<VertexId, Edge<E>>(builder, build.progress);
   return builder.finish();

@@ -13,6 +13,8 @@ namespace weir::cli {
 
 namespace {
 
+constexpr std::string_view end_of_options = "--";
+
 /// Number of characters to change, insert, drop or swap with the next to get from one to the other.
 std::size_t edit_distance(std::string_view from, std::string_view to) {
   std::vector<std::vector<std::size_t>> rows(from.size() + 1,
@@ -84,6 +86,25 @@ double parse_real(const std::string& name, std::string_view text, double least, 
                      (is_bounded ? " to " + plain_number(most) : " up"));
   }
   return *number;
+}
+
+double parse_time(const std::string& name, std::string_view text, double least, double most) {
+  constexpr std::pair<std::string_view, double> units[] = {
+      {"s", 1}, {"min", 60}, {"h", 3600}, {"d", 24 * 3600}};
+  std::string_view digits = text;
+  double unit = 1;
+  for (const auto& [suffix, seconds] : units) {
+    if (!text.ends_with(suffix)) continue;
+    digits.remove_suffix(suffix.size());
+    unit = seconds;
+  }
+  const auto number = io::parse_finite(digits);
+  if (!number || *number * unit < least || *number * unit > most) {
+    refuse_value(name, text,
+                 "a time from " + plain_number(least) + " to " + plain_number(most) +
+                     " seconds, as 90, 1.5s, 15min, 6h or 30d");
+  }
+  return *number * unit;
 }
 
 std::vector<std::string> split_at_commas(const std::string& name, std::string_view text) {
@@ -215,7 +236,9 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
   } catch (const CLI::ParseError& error) {
     throw Error(ErrorCode::usage, error.what());
   }
-  for (const std::string& extra : app.remaining()) state_->refuse(extra);
+  for (const std::string& extra : app.remaining()) {
+    if (extra != end_of_options) state_->refuse(extra);
+  }
   state_->distribute();
   return std::nullopt;
 }
@@ -223,7 +246,7 @@ std::optional<std::string> OptionSet::parse(const std::vector<std::string>& comm
 /// CLI11 takes `--flag=true`, and would take it for any flag.
 void OptionSet::State::expect_bare_flags(const std::vector<std::string>& command_line) const {
   for (const std::string& word : command_line) {
-    if (word == "--") return;
+    if (word == end_of_options) return;
     const std::size_t equals = word.find('=');
     if (equals == std::string::npos) continue;
     const std::string name = word.substr(0, equals);

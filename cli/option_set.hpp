@@ -27,6 +27,8 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& na
 std::int64_t parse_whole_number(const std::string& name, std::string_view text, std::int64_t least,
                                 std::int64_t most);
 double parse_real(const std::string& name, std::string_view text, double least, double most);
+/// A time such as 90, 1.5s, 15min, 6h or 30d, in seconds; bounds too.
+double parse_time(const std::string& name, std::string_view text, double least, double most);
 
 /// Items between commas; an empty one is refused.
 std::vector<std::string> split_at_commas(const std::string& name, std::string_view text);

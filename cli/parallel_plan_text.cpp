@@ -4,8 +4,6 @@
 #include <cmath>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
 #include <weir/cli/plan_text.hpp>
 
 namespace weir::cli {
@@ -120,43 +118,6 @@ std::string explain(const ParallelPlanInput& input) {
             comparison(plan, best) + '\n';
   }
   return text;
-}
-
-std::string json_of(const ParallelPlanInput& input) {
-  using Json = nlohmann::ordered_json;
-  const ParallelPlan& best = input.plans.best.front();
-  const Layout& layout = best.layout;
-  Json time;
-  for (const NamedPart& part : parts_of(best.time)) time[part.name] = part.value;
-  Json memory;
-  for (const NamedPart& part : parts_of(best.memory)) memory[part.name] = part.value;
-  const Json file = {{"format", "weir-parallel-plan"},
-                     {"version", 1},
-                     {"model", input.request.model.name},
-                     {"cluster", input.cluster},
-                     {"devices", layout.num_devices()},
-                     {"global_batch", layout.global_batch},
-                     {"tensor", layout.tensor},
-                     {"context", layout.context},
-                     {"pipeline", layout.pipeline},
-                     {"data", layout.data},
-                     {"expert", layout.expert},
-                     {"micro_batch", layout.micro_batch},
-                     {"micro_batches", std::llround(layout.num_micro_batches())},
-                     {"chunks", layout.interleave},
-                     {"schedule", name_of(layout.schedule)},
-                     {"recompute", name_of(layout.recompute)},
-                     {"sequence_parallel", layout.has_sequence_parallelism},
-                     {"zero_stage", layout.zero_stage},
-                     {"seconds", best.time.total()},
-                     {"seconds_by_cause", std::move(time)},
-                     {"peak_share", utilisation(input, best)},
-                     {"memory_bytes", best.memory.total_bytes()},
-                     {"memory_bytes_by_use", std::move(memory)},
-                     {"memory_limit_bytes", input.request.memory_bytes},
-                     {"layouts_considered", input.plans.num_considered},
-                     {"layouts_fitting", input.plans.num_fitting}};
-  return file.dump(1, ' ', false, Json::error_handler_t::replace) + '\n';
 }
 
 }  // namespace weir::cli

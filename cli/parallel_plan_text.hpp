@@ -20,7 +20,4 @@ std::string table_of(const ParallelPlanInput& input);
 /// Where time and memory of each plan go, and what is slower and faster than in the best.
 std::string explain(const ParallelPlanInput& input);
 
-/// The best plan as JSON (docs/planning.md), in seconds and bytes.
-std::string json_of(const ParallelPlanInput& input);
-
 }  // namespace weir::cli

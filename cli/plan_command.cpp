@@ -5,12 +5,14 @@
 
 #include <weir/cli/command.hpp>
 #include <weir/cli/parallel_plan_text.hpp>
+#include <weir/cli/plan_picture.hpp>
 #include <weir/cli/plan_text.hpp>
 #include <weir/cli/standard_output.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/schedule/topology_files.hpp>
 #include <weir/engine/training/graph_files.hpp>
 #include <weir/engine/training/model_files.hpp>
+#include <weir/engine/training/placed_plan.hpp>
 #include <weir/io/output_file.hpp>
 
 namespace weir::cli {
@@ -33,7 +35,7 @@ class PlanCommand final : public Command {
   void check_operators() const;
   std::string plan_operators() const;
   std::string plan_model(const training::ModelFile& file) const;
-  void write_json(const std::string& text) const;
+  static void write(const std::string& path, const std::string& text);
 
   std::string subject_;  ///< A file of operators or the name of a transformer.
   std::string cluster_;
@@ -46,6 +48,7 @@ class PlanCommand final : public Command {
   training::PartitionOptions partition_;
   Objective objective_ = Objective::weir;
   std::string json_;
+  std::string picture_;
   bool explains_ = false;
   training::LayoutConstraints layout_;
   std::optional<std::int64_t> global_batch_;
@@ -114,6 +117,8 @@ void PlanCommand::declare(OptionSet& options) {
                   {"full", training::Recompute::full}},
                  "what is computed again in the backward pass; full is a variant of Piper files");
   options.flag("--explain", explains_, "say why each stage or plan is as it is");
+  options.text("--picture", "FILE.html|FILE.svg", picture_,
+               "draw the schedule and the placement of a MODEL's plan");
   options.text("--json", "FILE", json_, "write the plan; - for standard output, without the table");
   declare_job_options(options, job_);
   options.footer(
@@ -122,6 +127,7 @@ void PlanCommand::declare(OptionSet& options) {
       "Times are those of the cost models in docs/planning.md.\n\n"
       "Examples:\n"
       "  weir plan gpt3-175b --cluster a100-8x64 --batch 1536 --top 5 --explain\n"
+      "  weir plan gpt3-175b --cluster a100-8x16 --batch 256 --json plan.json --picture plan.html\n"
       "  weir plan vgg16.graph.txt --cluster 8x2@25,3.125 --explain\n"
       "  weir plan layers.txt --cluster a100-8x4 --stages 32 --micro-batches 128\n"
       "  weir plan bert.json --cluster topology.conf --devices-per-node 8 --json plan.json\n");
@@ -185,7 +191,7 @@ void PlanCommand::check_operators() const {
                   !layout_.pipeline && !layout_.data && !layout_.expert && !expert_load_ &&
                   !has_context_ring_ && !layout_.micro_batch && !layout_.interleave &&
                   !layout_.schedule && !layout_.zero_stage && !has_fused_attention_ &&
-                  !has_data_overlap_ && !num_plans_ && !peak_teraflops_ &&
+                  !has_data_overlap_ && !num_plans_ && !peak_teraflops_ && picture_.empty() &&
                   layout_.recompute != training::Recompute::selective,
               usage,
               subject_ +
@@ -202,6 +208,8 @@ void PlanCommand::check() {
   WEIR_EXPECT(!cluster_.empty(), usage,
               "--cluster: found nothing; expected a cluster such as a100-8x2, or a file");
   if (schedule::is_cluster_spec(cluster_)) schedule::parse_cluster(cluster_);  // refuses early
+  WEIR_EXPECT(picture_.empty() || picture_.ends_with(".svg") || picture_.ends_with(".html"), usage,
+              "--picture: found " + picture_ + "; expected a name that ends in .html or .svg");
   if (plans_model()) check_model(global_batch_);
   graph_.piper.recomputes_activations = layout_.recompute == training::Recompute::full;
 }
@@ -216,9 +224,8 @@ schedule::Topology PlanCommand::read_cluster() const {
   return cluster;
 }
 
-void PlanCommand::write_json(const std::string& text) const {
-  if (json_.empty()) return;
-  io::OutputFile file(json_);
+void PlanCommand::write(const std::string& path, const std::string& text) {
+  io::OutputFile file(path);
   file.write(text);
   file.commit();
 }
@@ -240,7 +247,7 @@ std::string PlanCommand::plan_operators() const {
   }
   const training::Partition plan = training::partition(graph, cluster, partition_);
   if (is_standard_output(json_)) return json_of(input, plan);
-  write_json(json_of(input, plan));
+  if (!json_.empty()) write(json_, json_of(input, plan));
   return table_of(input, plan) + (explains_ ? explain(input, plan) : std::string());
 }
 
@@ -275,8 +282,16 @@ std::string PlanCommand::plan_model(const training::ModelFile& file) const {
   request.constraints = layout_.or_else(file.constraints);
   const training::ParallelPlans plans = training::plan_parallel(request, num_plans_.value_or(1));
   const ParallelPlanInput input{request, cluster.name(), plans};
-  if (is_standard_output(json_)) return json_of(input);
-  write_json(json_of(input));
+  if (!json_.empty() || !picture_.empty()) {
+    const training::PlacedPlan placed = training::place_in_order(request, plans, cluster);
+    if (!picture_.empty()) {
+      const simulation::PlanSimulation simulated = simulation::simulate(placed);
+      write(picture_,
+            picture_.ends_with(".svg") ? svg_of(placed, simulated) : html_of(placed, simulated));
+    }
+    if (is_standard_output(json_)) return training::to_json(placed);
+    if (!json_.empty()) write(json_, training::to_json(placed));
+  }
   return table_of(input) + (explains_ ? explain(input) : std::string());
 }
 

@@ -12,14 +12,18 @@
 #include <weir/cli/result_writer.hpp>
 #include <weir/cli/run_plan.hpp>
 #include <weir/cli/standard_output.hpp>
+#include <weir/cli/supervised.hpp>
 #include <weir/cli/version.hpp>
 #include <weir/engine/model/check.hpp>
+#include <weir/engine/resilience/snapshot_store.hpp>
 
 namespace weir::cli {
 
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+constexpr double most_mtbf_seconds = 1e9;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -60,7 +64,28 @@ class RunCommand final : public Command {
   Direction direction_ = Direction::automatic;
   bool digest_ = false;
   std::string report_;
+  Snapshots snapshots_;
+  std::string snapshot_every_ = "auto";
+  std::optional<double> mtbf_;
 };
+
+/// What tells the snapshots of a run from those of others: all that its result depends on besides
+/// the graph, which the snapshots know by its hash.
+std::string text_of_job(const PlannedRun& run, const std::vector<std::string>& paths) {
+  std::string text;
+  const auto add = [&](const std::string& word) { text.append(word).append(1, '\0'); };
+  for (const std::string& path : paths) add(path);
+  const AlgorithmOptions& options = run.options;
+  add(std::string(run.algorithm->name));
+  for (const VertexId source : options.sources) add(std::to_string(source));
+  char numbers[160];
+  std::snprintf(numbers, sizeof numbers, "%lld %a %a %d %llu",
+                static_cast<long long>(options.iterations.value_or(-1)),
+                options.tolerance.value_or(-1), options.damping, options.parents ? 1 : 0,
+                static_cast<unsigned long long>(options.run.seed));
+  add(numbers);
+  return text;
+}
 
 std::string run_footer() {
   std::string text = "Algorithms:\n";
@@ -101,13 +126,46 @@ void RunCommand::declare(OptionSet& options) {
                "one file of all values; - is stdout, .gz and .zst compress, DIR/ is a folder");
   options.flag("--digest", digest_, "print a hash of all ids and values");
   options.text("--report", "FILE", report_, "write what the run did as JSON (docs/report.md)");
+  options.group("Failures");
+  options.text("--snapshots", "DIR", snapshots_.directory,
+               "keep the state of the job here from time to time; all ranks must reach it "
+               "(docs/guide/failures.md)");
+  options.value("--snapshot-every", "N|auto",
+                "supersteps between snapshots (default auto: by their cost and --mtbf)",
+                [this](const std::string& found) { snapshot_every_ = found; });
+  options.real("--mtbf", mtbf_, {1e-3, most_mtbf_seconds},
+               "mean time between failures of the job in seconds (default 86400)");
+  options.flag("--resume", snapshots_.resume,
+               "go on from the newest whole snapshot of the same job, at any number of ranks");
   declare_reading_options(options, graph_);
   declare_building_options(options, graph_);
   declare_job_options(options, job_);
+  options.group("Testing");
+  options.value(
+      "--inject", "SPEC",
+      "faults, between commas: rankN.kill|crash|exit|stop|hang@superstep|send|barrier=S, "
+      "rankN.pause=TIME@..., rankN.slow=FACTOR, linkA-B.WHAT or link.WHAT with "
+      "drop|duplicate|reorder=P, delay=TIME, bandwidth=RATE; seed=N (docs/guide/supervise.md)",
+      [this](const std::string& text) { job_.injection = parse_injection("--inject", text); });
   options.footer(run_footer());
 }
 
 void RunCommand::check() {
+  const bool has_snapshots = !snapshots_.directory.empty();
+  if (snapshot_every_ != "auto") {
+    constexpr std::int64_t most = 1'000'000'000;
+    snapshots_.every = parse_whole_number("--snapshot-every", snapshot_every_, 1, most);
+  }
+  WEIR_EXPECT(has_snapshots || (!snapshots_.resume && !mtbf_ && snapshot_every_ == "auto"), usage,
+              "--resume, --snapshot-every, --mtbf: found without --snapshots; expected the folder");
+  snapshots_.mtbf_seconds = mtbf_.value_or(snapshots_.mtbf_seconds);
+  snapshots_.resume = snapshots_.resume || (has_snapshots && num_restarts() > 0);
+  job_.suspends = has_snapshots;
+  for (const std::string& path : graph_.paths) {
+    WEIR_EXPECT(
+        path != "-" || !JobFolder::of_environment(), usage,
+        "GRAPH: found - under weir supervise, which could not read it twice; expected files");
+  }
   check_graph_options(graph_);
   check_plan_options(plan_, graph_.files.string_ids);
   graph_.files.non_negative = needs_non_negative(plan_);
@@ -160,15 +218,20 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
   AlgorithmOptions options = planned.options;
   options.run.direction = direction_;
   options.run.cancel = job.cancel;
+  options.run.snapshots = snapshots_;
+  options.run.snapshots.stop = job.stop;
+  options.run.snapshots.job = text_of_job(planned, graph_.paths);
   options.run.progress = [&](const SuperstepReport& step) {
     if (!job.is_root()) return;
     job.console.progress(record.name + ": superstep " + std::to_string(step.superstep) + ", " +
                          plural(step.num_computed, "active vert", "ices") +
                          (step.num_computed == 1 ? "ex" : ""));
   };
+  job.watch.begin_run(job.context.rank(), options.run);
   const Traffic moved_before = job.context.traffic();
   const auto before = Clock::now();
   AlgorithmResult result = run_algorithm(*planned.algorithm, loaded.graph, options);
+  job.watch.end_run(job.context.rank());
   record.prepare_seconds = std::max(0.0, seconds_since(before) - result.report.seconds);
   record.traffic = traffic_since(job.context, moved_before);
   if (job.is_root()) job.console.end_progress();
@@ -206,12 +269,17 @@ int RunCommand::run(Job& job) const {
   run.graph.format = graph_.is_generated() ? "generator" : io::name_of(loaded.header.format);
   run.load_seconds = loaded.seconds;
   say_start(job, run);
-  for (const PlannedRun& planned : make_plan(job, plan_, loaded)) {
+  const std::vector<PlannedRun> plan = make_plan(job, plan_, loaded);
+  for (const PlannedRun& planned : plan) {
     run.algorithms.push_back(run_one(job, loaded, planned));
     say_end(job, run.algorithms.back());
   }
   run.total_seconds = seconds_since(start);
   if (!report_.empty()) write_report(job, run, report_);
+  if (job.is_root() && !snapshots_.directory.empty()) {
+    for (const PlannedRun& planned : plan)
+      remove_snapshots(snapshots_.directory, text_of_job(planned, graph_.paths));
+  }
   return exit_done;
 }
 

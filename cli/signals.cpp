@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <weir/cli/supervised.hpp>
 #include <weir/engine/runtime/launcher.hpp>
 #include <weir/io/output_file.hpp>
 
@@ -21,6 +22,7 @@ namespace weir::cli {
 namespace {
 
 constexpr int watched[] = {SIGINT, SIGTERM, SIGHUP};
+constexpr int suspending[] = {SIGTERM, SIGUSR1};
 constexpr int exit_failed = 1;
 constexpr std::chrono::milliseconds poll_interval{20};
 /// Less than launchers wait between SIGTERM and SIGKILL (Open MPI: one second).
@@ -35,12 +37,23 @@ using Clock = std::chrono::steady_clock;
 std::atomic<int> received_signal{0};
 std::atomic<Clock::rep> continued_at{0};  // 0: never
 const CancelToken* active_token = nullptr;
+const CancelToken* stop_token = nullptr;  // null: no signal suspends
 std::mutex outputs_mutex;
 std::vector<std::string> outputs;
 
 void handle(int signal) {
   received_signal.store(signal);
   if (active_token != nullptr) active_token->cancel();
+}
+
+void suspend(int signal) {
+  received_signal.store(signal);
+  const bool is_first = stop_token != nullptr && !stop_token->is_cancelled();
+  if (is_first) {
+    stop_token->cancel();
+  } else if (active_token != nullptr) {
+    active_token->cancel();
+  }
 }
 
 void note_continuation(int /*signal*/) {
@@ -64,8 +77,10 @@ void remove_temporaries() {
 
 }  // namespace
 
-SignalWatch::SignalWatch(bool is_speaker) : is_speaker_(is_speaker) {
+SignalWatch::SignalWatch(bool is_speaker, bool suspends)
+    : is_speaker_(is_speaker), suspends_(suspends) {
   active_token = &cancel_;
+  stop_token = suspends ? &stop_ : nullptr;
   struct sigaction action {};
   action.sa_handler = handle;
   action.sa_flags = SA_RESTART;
@@ -74,6 +89,10 @@ SignalWatch::SignalWatch(bool is_speaker) : is_speaker_(is_speaker) {
     ::sigaction(signal, nullptr, &before);
     // What nohup or a shell ignores for its background jobs stays ignored.
     if (before.sa_handler != SIG_IGN) ::sigaction(signal, &action, nullptr);
+  }
+  action.sa_handler = suspend;
+  if (suspends_) {
+    for (const int signal : suspending) ::sigaction(signal, &action, nullptr);
   }
   if (is_launched_by_mpi()) {
     action.sa_handler = note_continuation;
@@ -96,8 +115,16 @@ SignalWatch::~SignalWatch() {
     ::sigaction(signal, nullptr, &now);
     if (now.sa_handler == handle) std::signal(signal, SIG_DFL);
   }
+  if (suspends_) {
+    for (const int signal : suspending) std::signal(signal, SIG_DFL);
+  }
   std::signal(SIGCONT, SIG_DFL);
   active_token = nullptr;
+  stop_token = nullptr;
+}
+
+bool SignalWatch::is_suspended() {
+  return stop_token != nullptr && stop_token->is_cancelled() && !active_token->is_cancelled();
 }
 
 std::string SignalWatch::received() {
@@ -105,6 +132,7 @@ std::string SignalWatch::received() {
     case SIGINT: return "SIGINT";
     case SIGTERM: return "SIGTERM";
     case SIGHUP: return "SIGHUP";
+    case SIGUSR1: return "SIGUSR1";
     default: return {};
   }
 }
@@ -118,6 +146,7 @@ void SignalWatch::settle() {
 }
 
 void SignalWatch::will_write(const std::string& path) {
+  if (const auto folder = JobFolder::of_environment()) folder->note_output(path);
   const std::lock_guard lock(outputs_mutex);
   outputs.push_back(path);
 }
@@ -126,7 +155,7 @@ void SignalWatch::watch() {
   std::unique_lock lock(mutex_);
   std::chrono::milliseconds since_signal{0};
   while (!wakes_.wait_for(lock, poll_interval, [&] { return is_over_; })) {
-    if (received_signal == 0) continue;
+    if (received_signal == 0 || (suspends_ && !cancel_.is_cancelled())) continue;
     since_signal += poll_interval;
     if (since_signal >= grace) end_by_force();
   }

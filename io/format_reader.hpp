@@ -15,6 +15,8 @@ namespace weir::io {
 /// A batch and what is made of it fit into a core's cache.
 constexpr std::size_t batch_records = std::size_t{1} << 13;
 
+class WeirFile;
+
 /// The opened files of one reading, and how to read them.
 struct FileSet {
   std::vector<Input> edges;
@@ -46,6 +48,9 @@ class FormatReader {
   virtual bool next_vertices(std::vector<std::string>& batch);
 
   virtual void verify(const Tally& total) const;
+
+  /// The whole input as sorted lists, if it is stored so and read with no option that changes it.
+  virtual WeirFile* sorted_lists() { return nullptr; }
 
  protected:
   /// Says that the vertices are first, first + 1, ...; `--vertices` overrides it.

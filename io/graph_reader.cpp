@@ -105,6 +105,7 @@ GraphReader GraphReader::from_memory(std::string name, std::string_view bytes,
   return GraphReader(open_format(std::move(files)));
 }
 
+WeirFile* GraphReader::sorted_lists() { return reader_->sorted_lists(); }
 const GraphHeader& GraphReader::header() const { return reader_->header(); }
 
 bool GraphReader::next(std::vector<Edge<double>>& batch) { return reader_->next_edges(batch); }

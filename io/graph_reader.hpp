@@ -74,6 +74,7 @@ struct Tally {
 };
 
 class FormatReader;
+class WeirFile;
 
 /// Reads one part of a graph from files of any format.
 ///
@@ -119,6 +120,10 @@ class GraphReader {
   /// Throws Error{input} if the whole input breaks a promise it made: other numbers of entries than
   /// its header says, or an undirected edge listed at one end only.
   void verify(const Tally& total) const;
+
+  /// The whole input, whatever the part, as the lists that a rank alone would make of it, if it is
+  /// a .weir file read with integer ids and no `num_vertices`; else null. Lives as long as this.
+  WeirFile* sorted_lists();
 
  private:
   explicit GraphReader(std::unique_ptr<FormatReader> reader);

@@ -16,6 +16,7 @@
 namespace weir::io {
 namespace {
 
+/// Reads the lists as edges: each with the vertex of its list as target, or undirected as source.
 class WeirReader : public FormatReader {
  public:
   explicit WeirReader(FileSet files);
@@ -25,6 +26,7 @@ class WeirReader : public FormatReader {
   bool next_edges(std::vector<NamedEdge<double>>& batch) override;
   bool next_vertices(std::vector<VertexId>& batch) override;
   bool next_vertices(std::vector<std::string>& batch) override;
+  WeirFile* sorted_lists() override;
   void verify(const Tally& total) const override;
 
  private:
@@ -32,19 +34,26 @@ class WeirReader : public FormatReader {
   bool next_edges_of(std::vector<Edge<E>>& batch, const F& id_of);
   template <class E>
   bool next_edges_by_id(std::vector<Edge<E>>& batch);
-  void take_weights(std::span<Edge<double>> edges);
+  template <class Index, class E, class F>
+  void take_list(std::vector<Edge<E>>& batch, const F& id_of);
+  template <class Index>
+  void expect_order();
+  void begin_edges();
+  std::uint64_t row_of(std::uint64_t arc);
+  bool open_row();
+  double weight_at(std::uint64_t arc);
   void forget_read();
-  void find_row();
-  void step_row();
   VertexId id_at(std::uint64_t position);
   std::string name_at(std::uint64_t position);
 
   WeirFile file_;
   std::uint64_t num_vertices_;
-  std::uint64_t edge_, end_edge_;      ///< Edges still to be read.
-  std::uint64_t kept_;                 ///< Edges before it are no longer held in memory.
+  bool has_begun_ = false;
+  std::uint64_t row_ = 0, end_row_ = 0;  ///< Rows still to be read.
+  std::uint64_t arc_ = 0, end_arc_ = 0;  ///< Entries of the row before row_ still to be read.
+  std::uint64_t kept_ = 0;               ///< Entries before it are no longer held in memory.
+  EdgeOnce once_;
   std::uint64_t vertex_, end_vertex_;  ///< Vertices still to be listed.
-  std::uint64_t row_ = 0, row_end_ = 0;
   std::span<const VertexId> ids_;
   std::vector<Edge<double>> positions_;
 };
@@ -59,9 +68,6 @@ WeirReader::WeirReader(FileSet files)
     : FormatReader(std::move(files)),
       file_(plain(only_file())),
       num_vertices_(file_.header().num_vertices),
-      edge_(files_.part.begin_of(file_.header().num_edges)),
-      end_edge_(files_.part.end_of(file_.header().num_edges)),
-      kept_(edge_),
       vertex_(files_.part.begin_of(num_vertices_)),
       end_vertex_(files_.part.end_of(num_vertices_)) {
   header_.format = Format::weir;
@@ -81,101 +87,143 @@ WeirReader::WeirReader(FileSet files)
     const auto repeat = std::adjacent_find(ids_.begin(), ids_.end(), std::greater_equal<>());
     if (repeat != ids_.end()) file_.fail("ids that do not ascend", "a sorted list of vertices");
   }
-  if (edge_ < end_edge_) find_row();
 }
 
-/// The row that holds edge_: the last whose offset is not beyond it.
-void WeirReader::find_row() {
+WeirFile* WeirReader::sorted_lists() {
+  return files_.options.num_vertices || files_.options.string_ids ? nullptr : &file_;
+}
+
+/// The first row whose list begins at or after `arc`; the order of the offsets is checked later.
+std::uint64_t WeirReader::row_of(std::uint64_t arc) {
   std::uint64_t low = 0, high = num_vertices_;
-  while (high - low > 1) {
+  while (low < high) {
     const std::uint64_t middle = low + (high - low) / 2;
-    if (file_.read<std::uint64_t>(file_.header().offsets, middle, middle + 1)[0] <= edge_) {
-      low = middle;
+    if (file_.read<std::uint64_t>(file_.header().offsets, middle, middle + 1)[0] < arc) {
+      low = middle + 1;
     } else {
       high = middle;
     }
   }
-  if (num_vertices_ == 0) file_.fail("edges without vertices", "none");
-  row_ = low;
-  const auto ends = file_.read<std::uint64_t>(file_.header().offsets, low, low + 2);
-  if (ends[0] > edge_) file_.fail("offsets that begin above 0", "0");
-  row_end_ = ends[1];
+  return low;
 }
 
-void WeirReader::step_row() {
-  while (edge_ >= row_end_) {
-    if (++row_ >= num_vertices_) file_.fail("offsets that end too early", "one for each edge");
-    const auto ends = file_.read<std::uint64_t>(file_.header().offsets, row_, row_ + 2);
-    if (ends[1] < ends[0] || ends[1] > file_.header().num_edges) {
-      file_.fail("offsets that do not ascend", "a range of edges for each vertex");
+/// Finds this part's rows.
+void WeirReader::begin_edges() {
+  if (has_begun_) return;
+  has_begun_ = true;
+  const WeirHeader& header = file_.header();
+  const std::uint64_t num_arcs = file_.num_arcs();
+  const auto first = file_.read<std::uint64_t>(header.offsets, 0, 1)[0];
+  const auto last = file_.read<std::uint64_t>(header.offsets, num_vertices_, num_vertices_ + 1)[0];
+  if (first != 0 || last != num_arcs) {
+    file_.fail("offsets from " + std::to_string(first) + " to " + std::to_string(last),
+               "0 to " + std::to_string(num_arcs));
+  }
+  header.index_bytes == 4 ? expect_order<std::uint32_t>() : expect_order<std::uint64_t>();
+  const bool is_last = files_.part.index + 1 == files_.part.count;
+  row_ = row_of(files_.part.begin_of(num_arcs + 1));
+  end_row_ = is_last ? num_vertices_ : row_of(files_.part.end_of(num_arcs + 1));
+  if (row_ < num_vertices_) {
+    kept_ = file_.read<std::uint64_t>(header.offsets, row_, row_ + 1)[0];
+  }
+}
+
+/// Throws unless the order names each vertex once.
+template <class Index>
+void WeirReader::expect_order() {
+  std::vector<bool> is_named(num_vertices_);
+  for (const Index position : file_.read<Index>(file_.header().order, 0, num_vertices_)) {
+    if (position >= num_vertices_ || is_named[position]) {
+      file_.fail("an order of other vertices", "each vertex once");
     }
-    row_end_ = ends[1];
+    is_named[position] = true;
+  }
+}
+
+/// Steps to the next row of this part that has entries left; false at the end.
+bool WeirReader::open_row() {
+  begin_edges();
+  while (arc_ == end_arc_) {
+    if (row_ >= end_row_) return false;
+    const auto ends = file_.read<std::uint64_t>(file_.header().offsets, row_, row_ + 2);
+    if (ends[1] < ends[0] || ends[1] > file_.num_arcs()) {
+      file_.fail("offsets that do not ascend", "a range of entries for each vertex");
+    }
+    arc_ = ends[0];
+    end_arc_ = ends[1];
+    ++row_;
+  }
+  return true;
+}
+
+/// Adds edges of the row that is open, until its end or until the batch is full.
+template <class Index, class E, class F>
+void WeirReader::take_list(std::vector<Edge<E>>& batch, const F& id_of) {
+  const WeirHeader& header = file_.header();
+  const bool is_directed = *header_.directed;
+  const std::uint64_t end = std::min<std::uint64_t>(end_arc_, arc_ + batch_records - batch.size());
+  const auto order = file_.read<Index>(header.order, 0, num_vertices_);
+  const VertexId own = id_of(row_ - 1);
+  const std::uint64_t first = arc_;
+  for (const Index number : file_.read<Index>(header.neighbours, first, end)) {
+    if (number >= num_vertices_) {
+      file_.fail("neighbour " + std::to_string(number),
+                 "a number below " + std::to_string(num_vertices_));
+    }
+    const VertexId other = id_of(order[number]);
+    const double weight = weight_at(arc_++);
+    Edge<E> edge{other, own, {}};
+    if constexpr (!std::is_same_v<E, NoValue>) edge.value = weight;
+    if (is_directed) {
+      ++tally_.num_entries;
+      batch.push_back(edge);
+    } else if (once_.keep(own, other, weight, tally_)) {
+      std::swap(edge.source, edge.target);
+      batch.push_back(edge);
+    }
   }
 }
 
 /// Replaces the batch with the next edges; `id_of` tells an end point by its position.
 template <class E, class F>
 bool WeirReader::next_edges_of(std::vector<Edge<E>>& batch, const F& id_of) {
-  const std::size_t count = std::min<std::uint64_t>(end_edge_ - edge_, batch_records);
-  batch.resize(count);
-  for (std::size_t filled = 0; filled < count;) {
-    step_row();
-    const std::uint64_t run = std::min<std::uint64_t>(row_end_ - edge_, count - filled);
-    const std::span<Edge<E>> edges(batch.data() + filled, run);
-    const VertexId source = id_of(row_);
-    const auto take_targets = [&](auto targets) {
-      for (std::size_t i = 0; i < run; ++i) {
-        if (targets[i] >= num_vertices_) {
-          file_.fail("target " + std::to_string(targets[i]),
-                     "a position below " + std::to_string(num_vertices_));
-        }
-        edges[i].source = source;
-        edges[i].target = id_of(targets[i]);
-      }
-    };
-    const WeirSection& targets = file_.header().targets;
-    if (file_.header().target_bytes == 4) {
-      take_targets(file_.read<std::uint32_t>(targets, edge_, edge_ + run));
+  batch.clear();
+  while (batch.size() < batch_records && open_row()) {
+    if (file_.header().index_bytes == 4) {
+      take_list<std::uint32_t>(batch, id_of);
     } else {
-      take_targets(file_.read<std::uint64_t>(targets, edge_, edge_ + run));
+      take_list<std::uint64_t>(batch, id_of);
     }
-    if constexpr (!std::is_same_v<E, NoValue>) take_weights(edges);
-    edge_ += run;
-    filled += run;
   }
-  tally_.num_entries += count;
   forget_read();
-  return count > 0;
+  return !batch.empty();
 }
 
-/// Nothing before this part's next edge is read again by it; the pages go in pieces.
+/// Nothing before this part's next entry is read again by it; the pages go in pieces.
 void WeirReader::forget_read() {
-  constexpr std::uint64_t piece_edges = std::uint64_t{1} << 20;
-  if (edge_ - kept_ < piece_edges) return;
+  constexpr std::uint64_t piece_arcs = std::uint64_t{1} << 20;
+  if (arc_ < kept_ + piece_arcs) return;
   const WeirHeader& header = file_.header();
-  file_.forget<char>(header.targets, kept_ * header.target_bytes, edge_ * header.target_bytes);
+  file_.forget<char>(header.neighbours, kept_ * header.index_bytes, arc_ * header.index_bytes);
   const std::uint64_t weight_bytes = width_of(header.weight_type);
-  file_.forget<char>(header.weights, kept_ * weight_bytes, edge_ * weight_bytes);
-  kept_ = edge_;
+  file_.forget<char>(header.weights, kept_ * weight_bytes, arc_ * weight_bytes);
+  kept_ = arc_;
 }
 
-void WeirReader::take_weights(std::span<Edge<double>> edges) {
+double WeirReader::weight_at(std::uint64_t arc) {
   const auto take = [&](auto weight) {
-    const auto weights =
-        file_.read<decltype(weight)>(file_.header().weights, edge_, edge_ + edges.size());
-    for (std::size_t i = 0; i < edges.size(); ++i) edges[i].value = static_cast<double>(weights[i]);
+    return static_cast<double>(
+        file_.read<decltype(weight)>(file_.header().weights, arc, arc + 1)[0]);
   };
-  const WeightType type = files_.options.weighted ? file_.header().weight_type : WeightType::none;
-  switch (type) {
-    case WeightType::none:
-      for (Edge<double>& edge : edges) edge.value = 1;
-      return;
+  switch (files_.options.weighted ? file_.header().weight_type : WeightType::none) {
+    case WeightType::none: break;
     case WeightType::u8: return take(std::uint8_t{});
     case WeightType::u16: return take(std::uint16_t{});
     case WeightType::u32: return take(std::uint32_t{});
     case WeightType::f32: return take(float{});
     case WeightType::f64: return take(double{});
   }
+  return 1;
 }
 
 template <class E>
@@ -233,7 +281,11 @@ bool WeirReader::next_vertices(std::vector<std::string>& batch) {
 }
 
 void WeirReader::verify(const Tally& total) const {
-  verify_num_entries(total, file_.header().num_edges);
+  if (*header_.directed) {
+    verify_num_entries(total, file_.header().num_edges);
+  } else {
+    verify_listed_twice(only_file(), file_.header().num_edges, total);
+  }
 }
 
 }  // namespace

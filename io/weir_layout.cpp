@@ -4,6 +4,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
@@ -30,9 +31,12 @@ WeirFile::WeirFile(const Input& input) : input_(&input), bytes_(input.bytes()) {
     fail("other content", "a .weir file");
   }
   std::memcpy(&header_, bytes.data(), sizeof header_);
-  if (header_.version == 0 || header_.version > WeirHeader::newest_version) {
+  if (header_.version != WeirHeader::newest_version) {
+    const bool is_newer = header_.version > WeirHeader::newest_version;
     fail("format version " + std::to_string(header_.version),
-         "at most " + std::to_string(WeirHeader::newest_version) + " (written by a newer weir)");
+         std::to_string(WeirHeader::newest_version) +
+             (is_newer ? " (written by a newer weir)"
+                       : " (written by an older weir; convert the graph again)"));
   }
   constexpr std::size_t hashed_bytes = sizeof(WeirHeader) - sizeof header_.hash_of_header;
   if (XXH3_64bits(bytes.data(), hashed_bytes) != header_.hash_of_header) {
@@ -42,6 +46,7 @@ WeirFile::WeirFile(const Input& input) : input_(&input), bytes_(input.bytes()) {
     fail("unknown flags " + std::to_string(header_.flags), "flags of this version");
   }
   expect_sections();
+  is_checked_ = std::vector<std::atomic<bool>>(header_.hashes.num_bytes / 8);
   if (reinterpret_cast<std::uintptr_t>(bytes_.data()) % alignof(std::uint64_t) == 0) return;
   aligned_.resize(bytes_.size() / sizeof(std::uint64_t) + 1);
   std::memcpy(aligned_.data(), bytes_.data(), bytes_.size());
@@ -58,10 +63,10 @@ void WeirFile::expect_sections() const {
   if (type > static_cast<std::uint32_t>(WeightType::f64) || is_weighted != (type != 0)) {
     fail("weight type " + std::to_string(type), "one that fits the flags");
   }
-  if (header_.target_bytes != 4 && header_.target_bytes != 8) {
-    fail("targets of " + std::to_string(header_.target_bytes) + " bytes", "4 or 8");
+  if (header_.index_bytes != 4 && header_.index_bytes != 8) {
+    fail("neighbours of " + std::to_string(header_.index_bytes) + " bytes", "4 or 8");
   }
-  if (header_.target_bytes == 4 && n > std::uint64_t{1} << 32) fail("narrow targets", "8 bytes");
+  if (header_.index_bytes == 4 && n > std::uint64_t{1} << 32) fail("narrow indices", "8 bytes");
   if (n >= file_bytes / 8 || m > file_bytes / 4) {  // so that nothing below overflows
     fail(std::to_string(n) + " vertices and " + std::to_string(m) + " edges in a file of " +
              std::to_string(file_bytes) + " bytes",
@@ -74,8 +79,9 @@ void WeirFile::expect_sections() const {
   }
   expect_section("ids", header_.ids, has_ids ? n : 0, 8);
   expect_section("offsets", header_.offsets, n + 1, 8);
-  expect_section("targets", header_.targets, m, header_.target_bytes);
-  expect_section("weights", header_.weights, m, width_of(header_.weight_type));
+  expect_section("order", header_.order, n, header_.index_bytes);
+  expect_section("neighbours", header_.neighbours, num_arcs(), header_.index_bytes);
+  expect_section("weights", header_.weights, num_arcs(), width_of(header_.weight_type));
   expect_section("name offsets", header_.name_offsets, is_named ? n + 1 : 0, 8);
   expect_section("names", header_.names, is_named ? header_.names.num_bytes : 0, 1);
   const std::uint64_t body_bytes = header_.hashes.offset - sizeof(WeirHeader);
@@ -107,11 +113,10 @@ void WeirFile::expect_section(const char* name, const WeirSection& section, std:
 void WeirFile::check(std::uint64_t begin, std::uint64_t end) {
   constexpr std::uint64_t size = WeirHeader::hash_block_bytes;
   const std::uint64_t body = sizeof(WeirHeader);
-  is_checked_.resize(header_.hashes.num_bytes / 8);
   if (begin >= end) return;
   const char* const bytes = bytes_.data();
   for (std::uint64_t block = (begin - body) / size; body + block * size < end; ++block) {
-    if (is_checked_[block]) continue;
+    if (is_checked_[block].load(std::memory_order_relaxed)) continue;
     const std::uint64_t first = body + block * size;
     const std::uint64_t last = std::min(first + size, header_.hashes.offset);
     std::uint64_t expected = 0;
@@ -120,7 +125,7 @@ void WeirFile::check(std::uint64_t begin, std::uint64_t end) {
       fail("damaged bytes from " + std::to_string(first) + " to " + std::to_string(last),
            "the checksum they were written with");
     }
-    is_checked_[block] = true;
+    is_checked_[block].store(true, std::memory_order_relaxed);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 
 namespace weir::io {
 namespace {
@@ -33,17 +34,29 @@ bool survives(double value) {
   return std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(value);
 }
 
-template <class T>
-bool all_survive(const std::vector<Edge<double>>& edges) {
-  return std::all_of(edges.begin(), edges.end(),
-                     [](const Edge<double>& edge) { return survives<T>(edge.value); });
+/// An entry of a list: a vertex by its number in heat order, and the value of the edge.
+struct Neighbour {
+  std::uint64_t number;
+  double value;
+};
+
+/// Numbers ascend, and where they are equal the bits of the values as the engine compares them.
+bool comes_before(const Neighbour& a, const Neighbour& b) {
+  if (a.number != b.number) return a.number < b.number;
+  return std::memcmp(&a.value, &b.value, sizeof a.value) < 0;
 }
 
-WeightType narrowest(const std::vector<Edge<double>>& edges) {
-  if (all_survive<std::uint8_t>(edges)) return WeightType::u8;
-  if (all_survive<std::uint16_t>(edges)) return WeightType::u16;
-  if (all_survive<std::uint32_t>(edges)) return WeightType::u32;
-  if (all_survive<float>(edges)) return WeightType::f32;
+template <class T>
+bool all_survive(const std::vector<Neighbour>& neighbours) {
+  return std::all_of(neighbours.begin(), neighbours.end(),
+                     [](const Neighbour& neighbour) { return survives<T>(neighbour.value); });
+}
+
+WeightType narrowest(const std::vector<Neighbour>& neighbours) {
+  if (all_survive<std::uint8_t>(neighbours)) return WeightType::u8;
+  if (all_survive<std::uint16_t>(neighbours)) return WeightType::u16;
+  if (all_survive<std::uint32_t>(neighbours)) return WeightType::u32;
+  if (all_survive<float>(neighbours)) return WeightType::f32;
   return WeightType::f64;
 }
 
@@ -118,16 +131,22 @@ class WeirWriter : public CollectingWriter {
 
  private:
   void to_positions();
+  void make_lists();
   void write_body(Body& body, const WeirHeader& header) const;
   void write_weights(Body& body, WeightType type) const;
   template <class T, class Of>
   void write_column(Body& body, std::uint64_t count, const Of& of) const;
 
   bool is_named_ = false;
+  bool is_directed_ = true;
   std::uint64_t num_vertices_ = 0;
+  std::uint64_t num_edges_ = 0;
+  std::vector<std::uint64_t> offsets_;  ///< Of the list of each position.
+  std::vector<std::uint64_t> order_;    ///< Positions in heat order.
+  std::vector<Neighbour> neighbours_;
 };
 
-/// Sorts the edges by source and names both ends by their positions in the list of vertices.
+/// Names both ends of the edges by their positions in the list of vertices.
 void WeirWriter::to_positions() {
   complete_vertices();
   is_named_ = !names_.empty();
@@ -142,15 +161,53 @@ void WeirWriter::to_positions() {
     edges_.push_back({position(names_, edge.source), position(names_, edge.target), edge.value});
   }
   named_edges_.clear();
-  std::stable_sort(edges_.begin(), edges_.end(),
-                   [](const auto& a, const auto& b) { return a.source < b.source; });
   num_vertices_ = is_named_ ? names_.size() : vertices_.size();
+  num_edges_ = edges_.size();
+}
+
+/// The list of each vertex: the sources of its edges, undirected the other ends.
+void WeirWriter::make_lists() {
+  offsets_.assign(num_vertices_ + 1, 0);
+  std::vector<std::uint64_t> heats(num_vertices_);
+  const auto for_each_entry = [&](const auto& visit) {
+    for (const Edge<double>& edge : edges_) {
+      const auto source = static_cast<std::uint64_t>(edge.source);
+      const auto target = static_cast<std::uint64_t>(edge.target);
+      visit(target, source, edge.value);
+      if (!is_directed_) visit(source, target, edge.value);
+    }
+  };
+  for_each_entry([&](std::uint64_t row, std::uint64_t neighbour, double) {
+    ++offsets_[row + 1];
+    ++heats[row];
+    ++heats[neighbour];
+  });
+  std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+  order_.resize(num_vertices_);
+  std::iota(order_.begin(), order_.end(), std::uint64_t{0});
+  std::stable_sort(order_.begin(), order_.end(),
+                   [&](std::uint64_t a, std::uint64_t b) { return heats[a] > heats[b]; });
+  std::vector<std::uint64_t>& numbers = heats;  // no longer needed as what they were
+  for (std::uint64_t number = 0; number < num_vertices_; ++number) numbers[order_[number]] = number;
+  neighbours_.resize(offsets_.back());
+  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+  for_each_entry([&](std::uint64_t row, std::uint64_t neighbour, double value) {
+    neighbours_[next[row]++] = {numbers[neighbour], value};
+  });
+  std::vector<Edge<double>>().swap(edges_);
+  const auto at = [&](std::uint64_t arc) {
+    return neighbours_.begin() + static_cast<std::ptrdiff_t>(arc);
+  };
+  for (std::uint64_t row = 0; row < num_vertices_; ++row) {
+    std::sort(at(offsets_[row]), at(offsets_[row + 1]), comes_before);
+  }
 }
 
 void WeirWriter::commit() {
+  is_directed_ = header_.directed.value_or(true);
   to_positions();
+  make_lists();
   const std::uint64_t n = num_vertices_;
-  const std::uint64_t m = edges_.size();
   const bool is_dense = !is_named_ && n > 0 &&
                         static_cast<std::uint64_t>(vertices_.back()) -
                                 static_cast<std::uint64_t>(vertices_.front()) ==
@@ -158,21 +215,22 @@ void WeirWriter::commit() {
   WeirHeader header{};
   std::memcpy(header.magic, WeirHeader::right_magic, sizeof header.magic);
   header.version = WeirHeader::newest_version;
-  header.flags = (header_.directed.value_or(true) ? WeirHeader::is_directed : 0) |
+  header.flags = (is_directed_ ? WeirHeader::is_directed : 0) |
                  (header_.has_weights ? WeirHeader::is_weighted : 0) |
                  (is_named_ ? WeirHeader::has_names : 0) | (is_dense ? WeirHeader::is_dense : 0);
   header.num_vertices = n;
-  header.num_edges = m;
+  header.num_edges = num_edges_;
   header.first_id = is_dense ? vertices_.front() : 0;
-  header.target_bytes = n <= std::uint64_t{1} << 32 ? 4 : 8;
-  header.weight_type = header_.has_weights ? narrowest(edges_) : WeightType::none;
+  header.index_bytes = n <= std::uint64_t{1} << 32 ? 4 : 8;
+  header.weight_type = header_.has_weights ? narrowest(neighbours_) : WeightType::none;
   std::uint64_t name_bytes = 0;
   for (const std::string& name : names_) name_bytes += name.size();
   std::uint64_t end = sizeof(WeirHeader);
   header.ids = Body::place(end, is_dense || is_named_ ? 0 : 8 * n);
   header.offsets = Body::place(end, 8 * (n + 1));
-  header.targets = Body::place(end, header.target_bytes * m);
-  header.weights = Body::place(end, width_of(header.weight_type) * m);
+  header.order = Body::place(end, header.index_bytes * n);
+  header.neighbours = Body::place(end, header.index_bytes * neighbours_.size());
+  header.weights = Body::place(end, width_of(header.weight_type) * neighbours_.size());
   header.name_offsets = Body::place(end, is_named_ ? 8 * (n + 1) : 0);
   header.names = Body::place(end, name_bytes);
   OutputFile file(path_);
@@ -202,24 +260,23 @@ void WeirWriter::write_column(Body& body, std::uint64_t count, const Of& of) con
 
 void WeirWriter::write_body(Body& body, const WeirHeader& header) const {
   const std::uint64_t n = num_vertices_;
-  const std::uint64_t m = edges_.size();
   body.pad_to(header.ids.offset);
   if (header.ids.num_bytes > 0) {
     write_column<VertexId>(body, n, [&](std::uint64_t i) { return vertices_[i]; });
   }
   body.pad_to(header.offsets.offset);
-  std::uint64_t edge = 0;
-  write_column<std::uint64_t>(body, n + 1, [&](std::uint64_t row) {
-    while (edge < m && static_cast<std::uint64_t>(edges_[edge].source) < row) ++edge;
-    return edge;
-  });
-  body.pad_to(header.targets.offset);
-  const auto target = [&](std::uint64_t i) { return edges_[i].target; };
-  if (header.target_bytes == 4) {
-    write_column<std::uint32_t>(body, m, target);
-  } else {
-    write_column<std::uint64_t>(body, m, target);
-  }
+  write_column<std::uint64_t>(body, n + 1, [&](std::uint64_t row) { return offsets_[row]; });
+  body.pad_to(header.order.offset);
+  const auto write_indices = [&](std::uint64_t count, const auto& index) {
+    if (header.index_bytes == 4) {
+      write_column<std::uint32_t>(body, count, index);
+    } else {
+      write_column<std::uint64_t>(body, count, index);
+    }
+  };
+  write_indices(n, [&](std::uint64_t i) { return order_[i]; });
+  body.pad_to(header.neighbours.offset);
+  write_indices(neighbours_.size(), [&](std::uint64_t i) { return neighbours_[i].number; });
   body.pad_to(header.weights.offset);
   write_weights(body, header.weight_type);
   if (!is_named_) return;
@@ -232,8 +289,8 @@ void WeirWriter::write_body(Body& body, const WeirHeader& header) const {
 }
 
 void WeirWriter::write_weights(Body& body, WeightType type) const {
-  const auto weight = [&](std::uint64_t i) { return edges_[i].value; };
-  const std::uint64_t m = edges_.size();
+  const auto weight = [&](std::uint64_t i) { return neighbours_[i].value; };
+  const std::uint64_t m = neighbours_.size();
   switch (type) {
     case WeightType::none: break;
     case WeightType::u8: write_column<std::uint8_t>(body, m, weight); break;

@@ -30,12 +30,14 @@ class EdgeStore {
     for (; !edges.empty(); edges = edges.subspan(std::min(edges.size(), batch_edges))) {
       const auto batch = edges.first(std::min(edges.size(), batch_edges));
       const auto [header, range] = plan_packing(batch);
-      pack(header, batch, claim(header.template num_bytes<E>(), batch.size(), range));
+      pack(header, batch, claim(header.template num_bytes<E>(), header, range));
     }
   }
 
   std::uint64_t size() const { return num_edges_; }
   const IdRange& range() const { return range_; }
+  /// Holds every value to the bit.
+  detail::ValueForm form() const { return form_; }
 
   class Reader;
   /// What is read by several readers, each chunk by one of them.
@@ -84,12 +86,13 @@ class EdgeStore {
   };
 
   /// Memory for a batch. Chunks grow with the store, so that a small one is small.
-  std::byte* claim(std::size_t num_bytes, std::size_t num_edges, const IdRange& range) {
+  std::byte* claim(std::size_t num_bytes, const PackedHeader& header, const IdRange& range) {
     constexpr std::size_t first_bytes = std::size_t{1} << 16;
     constexpr std::size_t most_bytes = std::size_t{1} << 21;
     const std::lock_guard lock(*mutex_);
-    num_edges_ += num_edges;
+    num_edges_ += header.num_edges;
     range_.see(range);
+    form_ = std::max(form_, header.values);
     if (chunks_.empty() || chunks_.back().pages.size() - chunks_.back().num_used < num_bytes) {
       const std::size_t grown =
           chunks_.empty() ? first_bytes : std::min(2 * chunks_.back().pages.size(), most_bytes);
@@ -105,6 +108,7 @@ class EdgeStore {
   std::vector<Chunk> chunks_;
   std::uint64_t num_edges_ = 0;
   IdRange range_;
+  detail::ValueForm form_ = detail::ValueForm::none;
 };
 
 }  // namespace weir

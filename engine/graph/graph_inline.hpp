@@ -240,10 +240,10 @@ AppliedChange Graph<E>::apply(TopologyChange<E> change) {
 
 template <class E>
 std::uint64_t Graph<E>::memory_bytes() const {
-  constexpr std::uint64_t value_bytes = std::is_same_v<E, NoValue> ? 0 : sizeof(E);
   std::uint64_t bytes = vertices_->num_bytes();
   for (const auto& side : sides_) {
     if (!side) continue;
+    const std::uint64_t value_bytes = detail::bytes_of_value<E>(side->values.form());
     bytes += side->offsets.size() * 8 + side->splits.size() * 8;
     bytes += side->num_arcs() * (sizeof(Slot) + value_bytes);
     bytes += side->slots.size() * (sizeof(VertexId) + 2 * sizeof(Row));

@@ -2,6 +2,7 @@
 #include <weir/engine/graph/load.hpp>
 
 #include <weir/engine/graph/reading.hpp>
+#include <weir/engine/graph/stored_build.hpp>
 #include <weir/engine/runtime/collectives.hpp>
 #include <weir/io/value_reader.hpp>
 
@@ -20,6 +21,7 @@ Graph<E> load_graph(Context& context, std::vector<std::string> paths, LoadOption
       context, [&](io::Part part) { return io::GraphReader(paths, options.file, part); });
   options.build.is_directed =
       options.is_directed.value_or(reading.header().directed.value_or(true));
+  if (auto graph = build_stored<E>(context, reading, options.build)) return *std::move(graph);
   GraphBuilder<E> builder(context, options.build);
   reading.read_into<VertexId, Edge<E>>(builder, options.build.progress);
   return builder.finish();

@@ -20,8 +20,8 @@ namespace weir {
 
 namespace detail {
 
-/// How the values of a packed batch are stored: numbers as the narrowest type that holds all of
-/// them to the bit, other values as they are.
+/// How values are stored: numbers as the narrowest type that holds all of them to the bit, other
+/// values as they are. Each form holds what the one before holds.
 enum class ValueForm : std::uint8_t { none, u8, u16, f32, whole };
 
 /// Calls body(T{}) with the type of that form.

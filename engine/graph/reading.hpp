@@ -41,6 +41,8 @@ class RankReading {
   }
 
   const io::GraphHeader& header() const { return header_; }
+  /// The reader of this rank's first part.
+  Reader& first() { return *readers_.front(); }
 
   /// Reads everything into the builder; of several errors the one of the smallest part counts, so
   /// that the first bad line of a file is told. Once. `progress`: see BuildOptions. Collective.

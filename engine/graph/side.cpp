@@ -2,7 +2,10 @@
 #include <weir/engine/graph/side.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include <weir/engine/graph/heat_order.hpp>
@@ -10,6 +13,33 @@
 #include <weir/engine/runtime/collectives.hpp>
 
 namespace weir {
+
+namespace {
+
+/// Calls visit(place, index) for vertices that ascend by id, with their places in the heat order.
+/// `for_each_heat(f)` calls f(heat) for each of them, by index.
+template <class F, class G>
+void for_each_in_heat_order(std::size_t size, const F& for_each_heat, const G& visit) {
+  std::uint64_t most = 0;
+  for_each_heat([&](std::uint64_t heat) { most = std::max(most, heat); });
+  if (most / 4 < size) {  // counting takes no more memory than sorting does
+    std::vector<std::size_t> next(static_cast<std::size_t>(most) + 2);
+    for_each_heat([&](std::uint64_t heat) { ++next[most - heat + 1]; });
+    std::partial_sum(next.begin(), next.end(), next.begin());
+    std::size_t index = 0;
+    for_each_heat([&](std::uint64_t heat) { visit(next[most - heat]++, index++); });
+    return;
+  }
+  std::vector<HeatEntry> entries;
+  entries.reserve(size);
+  for_each_heat([&](std::uint64_t heat) {
+    entries.push_back({heat, static_cast<std::uint32_t>(entries.size())});
+  });
+  sort_by_heat(entries);
+  for (std::size_t place = 0; place < size; ++place) visit(place, entries[place].index);
+}
+
+}  // namespace
 
 Slots make_slots(Context& context, const ShardMap& shards, const Vertices& vertices,
                  std::span<const VertexId> ghosts) {
@@ -40,25 +70,25 @@ Slots make_slots(Context& context, const ShardMap& shards, const Vertices& verti
   Slots slots;
   context.agree([&] {
     // By ascending id: ghosts of the ranks before this one, own vertices, ghosts of later ranks.
-    std::vector<HeatEntry> entries;
-    entries.reserve(ghosts.size() + vertices.size());
-    const auto enter = [&](std::uint64_t heat) {
-      entries.push_back({heat, static_cast<std::uint32_t>(entries.size())});
-    };
     std::size_t first_own = 0;
-    for (std::size_t r = 0; r < num_ranks; ++r) {
-      for (const std::uint64_t heat : answers[r]) enter(heat);
-      if (r != static_cast<std::size_t>(context.rank())) continue;
-      first_own = entries.size();
-      for (const Row row : vertices.rows_by_id()) enter(vertices.heat(row));
-    }
-    sort_by_heat(entries);
-    slots.ids.resize(entries.size());
-    slots.rows.resize(entries.size(), Slots::no_row);
-    slots.of_rows.resize(vertices.size());
-    for (std::size_t slot = 0; slot < entries.size(); ++slot) {
-      const std::size_t index = entries[slot].index;
-      if (index >= first_own && index - first_own < vertices.size()) {
+    for (std::size_t r = 0; r < static_cast<std::size_t>(context.rank()); ++r)
+      first_own += answers[r].size();
+    const std::size_t end_own = first_own + vertices.size();
+    const auto for_each_heat = [&](const auto& visit) {
+      for (std::size_t r = 0; r < num_ranks; ++r) {
+        for (const std::uint64_t heat : answers[r]) visit(heat);
+        if (r != static_cast<std::size_t>(context.rank())) continue;
+        for (const Row row : vertices.rows_by_id()) visit(vertices.heat(row));
+      }
+    };
+    const std::function<void()> arrays[] = {
+        [&] { slots.ids.resize(ghosts.size() + vertices.size()); },
+        [&] { slots.rows.resize(ghosts.size() + vertices.size(), Slots::no_row); },
+        [&] { slots.of_rows.resize(vertices.size()); },
+    };
+    context.parallel_for(std::size(arrays), [&](std::size_t i) { arrays[i](); });
+    for_each_in_heat_order(slots.size(), for_each_heat, [&](std::size_t slot, std::size_t index) {
+      if (index >= first_own && index < end_own) {
         const Row row = vertices.rows_by_id()[index - first_own];
         slots.ids[slot] = vertices.id(row);
         slots.rows[slot] = row;
@@ -66,7 +96,7 @@ Slots make_slots(Context& context, const ShardMap& shards, const Vertices& verti
       } else {
         slots.ids[slot] = ghosts[index < first_own ? index : index - vertices.size()];
       }
-    }
+    });
 
     // Both ends of a link list its vertices in heat order, so values need no ids on the wire.
     std::vector<GhostLink> links(num_ranks);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -16,11 +18,13 @@ namespace weir {
 
 class Context;
 
-/// Values of arcs, or nothing at all for NoValue.
+/// Values of arcs: numbers in the narrowest type that holds all of them to the bit, other values as
+/// they are, and nothing at all for NoValue.
 template <class E>
 class ArcValues {
  public:
-  void resize(std::size_t count) { values_.resize(count); }
+  void resize(std::size_t count, detail::ValueForm) { values_.resize(count); }
+  detail::ValueForm form() const { return detail::ValueForm::whole; }
   E operator[](std::uint64_t i) const { return values_[i]; }
   void set(std::uint64_t i, const E& value) { values_[i] = value; }
 
@@ -28,9 +32,45 @@ class ArcValues {
   PlainVector<E> values_;
 };
 template <>
+class ArcValues<double> {
+ public:
+  /// `form` holds every value that will be set.
+  void resize(std::size_t count, detail::ValueForm form) {
+    form_ = form;
+    bytes_.resize(count * detail::bytes_of_value<double>(form));
+  }
+  detail::ValueForm form() const { return form_; }
+  [[gnu::always_inline]] inline double operator[](std::uint64_t i) const {
+    switch (form_) {
+      case detail::ValueForm::u8: return load<std::uint8_t>(i);
+      case detail::ValueForm::u16: return load<std::uint16_t>(i);
+      case detail::ValueForm::f32: return load<float>(i);
+      default: return load<double>(i);
+    }
+  }
+  void set(std::uint64_t i, double value) {
+    detail::with_value_type<double>(form_, [&](auto stored) {
+      stored = static_cast<decltype(stored)>(value);
+      std::memcpy(bytes_.data() + i * sizeof stored, &stored, sizeof stored);
+    });
+  }
+
+ private:
+  template <class T>
+  double load(std::uint64_t i) const {
+    T stored;
+    std::memcpy(&stored, bytes_.data() + i * sizeof stored, sizeof stored);
+    return static_cast<double>(stored);
+  }
+
+  detail::ValueForm form_ = detail::ValueForm::none;
+  PlainVector<std::byte> bytes_;
+};
+template <>
 class ArcValues<NoValue> {
  public:
-  void resize(std::size_t) {}
+  void resize(std::size_t, detail::ValueForm) {}
+  detail::ValueForm form() const { return detail::ValueForm::none; }
   NoValue operator[](std::uint64_t) const { return {}; }
   void set(std::uint64_t, NoValue) {}
 };
@@ -103,8 +143,10 @@ struct Side {
   template <class F>
   void for_each_reader(Slot slot, Row source, const F& f) const {
     if (is_symmetric && source != Slots::no_row) {
-      for (std::uint64_t i = first(source); i < last(source); ++i) {
-        const Row reader = slots.rows[neighbours[i]];
+      const Slot* const list = neighbours.data();  // stays in a register across what f stores
+      const Row* const rows = slots.rows.data();
+      for (std::uint64_t i = first(source), end = last(source); i < end; ++i) {
+        const Row reader = rows[list[i]];
         if (reader != Slots::no_row) f(reader, values[i]);
       }
       return;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <bit>
 #include <cstring>
@@ -51,7 +52,7 @@ void Side<E>::make_transpose(Context& context) {
   Transpose<E> made;
   made.offsets = next;
   made.rows.resize(next.back());
-  made.values.resize(next.back());
+  made.values.resize(next.back(), values.form());
   for_each_arc([&](Row row, std::uint64_t i) {
     const std::uint64_t at = advance(neighbours[i]);
     made.rows[at] = row;
@@ -63,38 +64,62 @@ void Side<E>::make_transpose(Context& context) {
 
 namespace detail {
 
+/// Calls body(begin, end) for pieces of [0, count), on all threads.
+template <class F>
+void for_each_piece(Context& context, std::size_t count, const F& body) {
+  constexpr std::size_t piece = std::size_t{1} << 16;
+  context.parallel_for((count + piece - 1) / piece,
+                       [&](std::size_t i) { body(i * piece, std::min(count, (i + 1) * piece)); });
+}
+
 /// What the making of lists asks of an id, at one place in memory.
 struct Place {
-  Row row = Slots::no_row;  ///< Of an own vertex.
+  static constexpr std::uint16_t no_bucket = 0xffff;
+
   Slot slot = 0xffffffff;
-  std::uint16_t bucket = 0;  ///< Of the row.
+  std::uint16_t bucket = no_bucket;  ///< Of an own vertex.
+  std::uint16_t row = 0;             ///< The same; counted from the first of the bucket.
   friend bool operator==(const Place&, const Place&) = default;
 };
 
 /// Places of all ids that arcs of a side name.
 class Places {
  public:
-  Places(const IdRange& range, const Slots& slots, std::span<const std::uint16_t> bucket_of_row)
+  /// `place_of(row)`: bucket and row of an own vertex.
+  template <class F>
+  Places(Context& context, const IdRange& range, const Slots& slots, const F& place_of)
       : range_{range.least, range.greatest, slots.size()}, is_dense_(range_.is_dense()) {
     if (is_dense_) {
       // A large table is looked up at random: large pages save the processor many a detour.
       const std::size_t size = static_cast<std::size_t>(range_.span()) + 1;
       memory_ = Pages(size * sizeof(Place), Pages::Fill::in_order);
       table_ = {reinterpret_cast<Place*>(memory_.data()), size};
-      std::fill(table_.begin(), table_.end(), Place{});
+      for_each_piece(context, size, [&](std::size_t begin, std::size_t end) {
+        std::fill(table_.begin() + static_cast<std::ptrdiff_t>(begin),
+                  table_.begin() + static_cast<std::ptrdiff_t>(end), Place{});
+      });
     } else {
       map_ = IdMap<Place>({}, slots.size());
     }
-    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-      const VertexId id = slots.ids[slot];
-      Place place{slots.rows[slot], static_cast<Slot>(slot)};
-      if (place.row != Slots::no_row) place.bucket = bucket_of_row[place.row];
-      if (!is_dense_) {
-        map_[id] = place;
-      } else if (id >= range_.least && id <= range_.greatest) {
-        table_[range_.offset(id)] = place;
-      }
+    const auto enter = [&](std::size_t slot, const auto& put) {
+      const Row row = slots.rows[slot];
+      Place place;
+      if (row != Slots::no_row) place = place_of(row);
+      place.slot = static_cast<Slot>(slot);
+      put(slots.ids[slot], place);
+    };
+    if (!is_dense_) {
+      for (std::size_t slot = 0; slot < slots.size(); ++slot)
+        enter(slot, [&](VertexId id, const Place& place) { map_[id] = place; });
+      return;
     }
+    for_each_piece(context, slots.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t slot = begin; slot < end; ++slot) {
+        enter(slot, [&](VertexId id, const Place& place) {
+          if (id >= range_.least && id <= range_.greatest) table_[range_.offset(id)] = place;
+        });
+      }
+    });
   }
 
   /// Has the place at hand a little later.
@@ -114,28 +139,34 @@ class Places {
   IdMap<Place> map_;
 };
 
-/// Distributes arcs to their lists and sorts these.
+/// Distributes arcs to their lists and sorts these, in the memory that holds them in the end.
 ///
 /// Consecutive rows form buckets whose arcs fit into a core's cache. Arcs first go to the buckets,
-/// a few at a time, so that writes are runs and not single; then each bucket is sorted by itself:
-/// by slot, and stably by list into its place.
+/// a few at a time, so that writes are runs and not single: slots and values into the side, the
+/// numbers of their lists beside it. Then each bucket is sorted by itself: by slot, and stably by
+/// list into its place.
 template <class E>
 class ListMaker {
  public:
-  /// `range`: of the ids in all arcs that will come.
-  ListMaker(Context& context, const Vertices& vertices, const IdRange& range, Side<E>& side)
+  /// `range`: of the ids in all arcs that will come. `form`: holds all their values.
+  ListMaker(Context& context, const Vertices& vertices, const IdRange& range, ValueForm form,
+            Side<E>& side)
       : context_(context),
         side_(side),
         num_threads_(static_cast<std::size_t>(context.num_threads())) {
     cut_buckets(vertices.size());
-    places_.emplace(range, side.slots, bucket_of_row_);
+    places_.emplace(context, range, side.slots, [this](Row row) {
+      const std::uint16_t bucket = bucket_of_row_[row];
+      return Place{0, bucket, static_cast<std::uint16_t>(row - buckets_[bucket].first_row)};
+    });
     std::vector<std::uint16_t>().swap(bucket_of_row_);
     cursors_ = std::vector<std::atomic<std::uint64_t>>(buckets_.size());
     for (std::size_t b = 0; b < buckets_.size(); ++b) cursors_[b] = buckets_[b].first_arc;
-    scratch_ = Pages(static_cast<std::size_t>(side.offsets.back()) * sizeof(Placed),
-                     Pages::Fill::anywhere);
+    list_memory_ =
+        Pages(static_cast<std::size_t>(side.offsets.back()) * sizeof(List), Pages::Fill::anywhere);
+    lists_ = reinterpret_cast<List*>(list_memory_.data());
     side.neighbours.resize(side.offsets.back());
-    side.values.resize(side.offsets.back());
+    side.values.resize(side.offsets.back(), form);
   }
 
   /// Takes the arcs of the first or second list of each row.
@@ -165,22 +196,29 @@ class ListMaker {
     arcs = EdgeStore<E>();
   }
 
-  /// Sorts what was distributed into the side.
+  /// Sorts what was distributed.
   void sort() {
     places_.reset();
     const std::uint64_t greatest_slot = side_.slots.size();
     std::atomic<std::size_t> next_bucket{0};
     context_.parallel_for(num_threads_, [&](std::size_t) {
       std::vector<std::uint64_t> next;
+      PlainVector<Placed> records;
       PlainVector<Placed> scratch;
       for (std::size_t b; (b = next_bucket.fetch_add(1)) < buckets_.size();) {
         const std::uint64_t begin = buckets_[b].first_arc;
         const std::uint64_t end =
             b + 1 < buckets_.size() ? buckets_[b + 1].first_arc : side_.offsets.back();
         WEIR_EXPECT(cursors_[b] == end, internal, "degrees and arcs differ");
-        scratch.resize(std::max<std::size_t>(scratch.size(), end - begin));
+        const auto size = static_cast<std::size_t>(end - begin);
+        if (records.size() < size) {
+          records.resize(size);
+          scratch.resize(size);
+        }
+        for (std::size_t i = 0; i < size; ++i)
+          records[i] = {lists_[begin + i], side_.neighbours[begin + i], side_.values[begin + i]};
         const auto sorted =
-            radix_sort(std::span(placed() + begin, end - begin), std::span(scratch), greatest_slot,
+            radix_sort(std::span(records).first(size), std::span(scratch), greatest_slot,
                        [](const Placed& arc) { return std::uint64_t{arc.slot}; });
         set_list_starts(buckets_[b], next);
         for (const Placed& arc : sorted) {
@@ -189,14 +227,14 @@ class ListMaker {
           side_.values.set(at, arc.value);
         }
         if constexpr (!std::is_same_v<E, NoValue>) sort_parallel_arcs(begin, next);
-        scratch_.release(begin * sizeof(Placed), end * sizeof(Placed));
       }
     });
   }
 
  private:
+  using List = std::uint16_t;  ///< Number of a list in its bucket.
   struct Placed {
-    std::uint32_t list;  ///< Number of the list in its bucket.
+    std::uint32_t list;
     Slot slot;
     [[no_unique_address]] E value;
   };
@@ -208,48 +246,58 @@ class ListMaker {
   /// Gathers a worker's arcs by bucket.
   class Writer {
    public:
-    Writer(ListMaker& lists, bool is_second)
-        : lists_(lists),
+    Writer(ListMaker& maker, bool is_second)
+        : maker_(maker),
           is_second_(is_second ? 1 : 0),
-          has_second_(lists.side_.splits.empty() ? 0 : 1),
-          pending_(lists.buckets_.size() * most_pending),
-          counts_(lists.buckets_.size()) {
-      for (const Bucket& bucket : lists.buckets_) first_rows_.push_back(bucket.first_row);
-    }
+          has_second_(maker.side_.splits.empty() ? 0 : 1),
+          pending_(maker.buckets_.size()) {}
 
     void put(const Place& vertex, Slot slot, const E& value) {
-      WEIR_EXPECT(vertex.row != Slots::no_row, internal, "an arc is not at its owner");
-      const std::size_t b = vertex.bucket;
-      const std::uint32_t list = ((vertex.row - first_rows_[b]) << has_second_) + is_second_;
-      pending_[b * most_pending + counts_[b]] = {list, slot, value};
-      if (++counts_[b] == most_pending) flush(b);
+      WEIR_EXPECT(vertex.bucket != Place::no_bucket, internal, "an arc is not at its owner");
+      Pending& pending = pending_[vertex.bucket];
+      const std::uint32_t i = pending.count;
+      pending.slots[i] = slot;
+      pending.lists[i] = static_cast<List>((vertex.row << has_second_) + is_second_);
+      if constexpr (!std::is_same_v<E, NoValue>) pending.values[i] = value;
+      if ((pending.count = i + 1) == most_pending) flush(vertex.bucket);
     }
     void flush() {
-      for (std::size_t b = 0; b < counts_.size(); ++b) flush(b);
+      for (std::size_t b = 0; b < pending_.size(); ++b) flush(b);
     }
 
    private:
     static constexpr std::size_t most_pending = 32;
+    struct Pending {
+      std::uint32_t count = 0;
+      std::array<List, most_pending> lists;
+      std::array<Slot, most_pending> slots;
+      [[no_unique_address]] std::conditional_t<std::is_same_v<E, NoValue>, NoValue,
+                                               std::array<E, most_pending>>
+          values;
+    };
+
     void flush(std::size_t b) {
-      if (counts_[b] == 0) return;
-      const std::uint64_t at = lists_.cursors_[b].fetch_add(counts_[b], std::memory_order_relaxed);
-      std::copy_n(&pending_[b * most_pending], counts_[b], lists_.placed() + at);
-      counts_[b] = 0;
+      Pending& pending = pending_[b];
+      const std::uint32_t count = std::exchange(pending.count, 0);
+      if (count == 0) return;
+      const std::uint64_t at = maker_.cursors_[b].fetch_add(count, std::memory_order_relaxed);
+      std::copy_n(pending.lists.data(), count, maker_.lists_ + at);
+      std::copy_n(pending.slots.data(), count, maker_.side_.neighbours.data() + at);
+      if constexpr (!std::is_same_v<E, NoValue>) {
+        for (std::uint32_t i = 0; i < count; ++i)
+          maker_.side_.values.set(at + i, pending.values[i]);
+      }
     }
 
-    ListMaker& lists_;
+    ListMaker& maker_;
     std::uint32_t is_second_, has_second_;
-    std::vector<Row> first_rows_;
-    PlainVector<Placed> pending_;
-    std::vector<std::uint32_t> counts_;
+    std::vector<Pending> pending_;
   };
-
-  Placed* placed() { return reinterpret_cast<Placed*>(scratch_.data()); }
 
   void cut_buckets(std::size_t num_rows) {
     constexpr std::uint64_t least_arcs = std::uint64_t{1} << 16;
     constexpr std::uint64_t most_buckets = std::uint64_t{1} << 11;
-    constexpr Row most_rows = Row{1} << 20;
+    constexpr Row most_rows = Row{1} << 15;  // so that numbers of two lists each fit
     const std::uint64_t enough = std::max(least_arcs, side_.offsets.back() / most_buckets);
     bucket_of_row_.resize(num_rows);
     for (std::size_t row = 0; row < num_rows; ++row) {
@@ -260,6 +308,8 @@ class ListMaker {
       buckets_.back().end_row = static_cast<Row>(row + 1);
       bucket_of_row_[row] = static_cast<std::uint16_t>(buckets_.size() - 1);
     }
+    WEIR_EXPECT(buckets_.size() < Place::no_bucket, input,
+                "more than 2^30 vertices on one rank; use more ranks");
   }
 
   /// Where the lists of a bucket begin.
@@ -298,7 +348,8 @@ class ListMaker {
   std::vector<std::uint16_t> bucket_of_row_;
   std::optional<Places> places_;
   std::vector<std::atomic<std::uint64_t>> cursors_;
-  Pages scratch_;
+  Pages list_memory_;
+  List* lists_ = nullptr;  // of the arcs, until they are sorted
 };
 
 /// Offsets and splits of lists as long as the degrees say.
@@ -388,7 +439,8 @@ Side<E> make_side(Context& context, const ShardMap& shards, const Vertices& vert
     IdRange range = arcs.first.range();
     range.see(second.range());
     if (range.num_seen == 0) return;
-    detail::ListMaker<E> lists(context, vertices, range, side);
+    detail::ListMaker<E> lists(context, vertices, range, std::max(arcs.first.form(), second.form()),
+                               side);
     lists.distribute(arcs.first, false, arcs.is_mirrored);
     lists.distribute(second, true, false);
     lists.sort();

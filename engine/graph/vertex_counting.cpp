@@ -2,6 +2,7 @@
 #include <weir/engine/graph/vertex_counting.hpp>
 
 #include <algorithm>
+#include <numeric>
 
 #include <weir/engine/runtime/collectives.hpp>
 
@@ -60,31 +61,36 @@ std::vector<VertexRecord> EndPointCounter::finish_dense(Context& context, const 
   const std::size_t num_counters = arrays_.front().out.size();
   std::vector<bool> is_listed(num_counters);
   std::vector<bool> is_vertex(num_counters);
-  listed.for_each([&](VertexId id) { is_listed[range_.offset(id)] = true; });
+  listed.for_each(
+      [&](VertexId id) { is_listed[range_.offset(id)] = is_vertex[range_.offset(id)] = true; });
   bare.for_each([&](VertexId id) { is_vertex[range_.offset(id)] = true; });
 
+  // Twice over the counters: once to know where the records of a block go, so that they are made
+  // where they stay.
   constexpr std::size_t block_size = std::size_t{1} << 16;
-  std::vector<std::vector<VertexRecord>> blocks((num_counters + block_size - 1) / block_size);
-  context.parallel_for(blocks.size(), [&](std::size_t b) {
-    blocks[b].reserve(block_size);
+  const std::size_t num_blocks = (num_counters + block_size - 1) / block_size;
+  const auto for_each_record = [&](std::size_t b, const auto& visit) {
     for (std::size_t i = b * block_size; i < std::min(num_counters, (b + 1) * block_size); ++i) {
       VertexRecord record{range_.at(i), 0, 0, is_listed[i] ? 1U : 0U};
       for (const Array& array : arrays_) {
         record.out_arcs += array.out[i];
         if (is_directed_) record.in_arcs += array.in[i];
       }
-      if (record.in_arcs + record.out_arcs > 0 || is_listed[i] || is_vertex[i])
-        blocks[b].push_back(record);
+      if (record.in_arcs + record.out_arcs > 0 || is_vertex[i]) visit(record);
     }
+  };
+  std::vector<std::size_t> begins(num_blocks + 1);
+  context.parallel_for(num_blocks, [&](std::size_t b) {
+    std::size_t count = 0;
+    for_each_record(b, [&](const VertexRecord&) { ++count; });
+    begins[b + 1] = count;
   });
-  std::size_t num_records = 0;
-  for (const auto& block : blocks) num_records += block.size();
-  std::vector<VertexRecord> records;
-  records.reserve(num_records);
-  for (auto& block : blocks) {
-    records.insert(records.end(), block.begin(), block.end());
-    std::vector<VertexRecord>().swap(block);
-  }
+  std::partial_sum(begins.begin(), begins.end(), begins.begin());
+  std::vector<VertexRecord> records(begins.back());
+  context.parallel_for(num_blocks, [&](std::size_t b) {
+    std::size_t at = begins[b];
+    for_each_record(b, [&](const VertexRecord& record) { records[at++] = record; });
+  });
   return records;
 }
 

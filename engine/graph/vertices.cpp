@@ -2,6 +2,8 @@
 #include <weir/engine/graph/vertices.hpp>
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <limits>
 
 #include <weir/engine/graph/heat_order.hpp>
@@ -40,21 +42,38 @@ Vertices::Vertices(Context& context, const ShardMap& shards, std::vector<VertexR
   }
   WEIR_EXPECT(end == num_rows, internal, "a vertex reached a rank that does not own its shard");
 
-  std::uint64_t most_in = 0, most_out = 0;
-  bool has_moved = false;  // heat is the sum of the degrees until a vertex gains or loses arcs
   ids_.resize(num_rows);
-  for (std::size_t i = 0; i < num_rows; ++i) {
-    const VertexRecord& record = records[i];
-    ids_[i] = record.id;
-    most_in = std::max(most_in, record.in_arcs);
-    most_out = std::max(most_out, record.out_arcs);
-    has_moved = has_moved || record.heat != record.in_arcs + record.out_arcs;
+  struct Facts {
+    std::uint64_t most_in = 0, most_out = 0;
+    bool has_moved = false;  // heat is the sum of the degrees until a vertex gains or loses arcs
+  };
+  std::vector<Facts> of_shards(shards_.size());
+  context.parallel_for(shards_.size(), [&](std::size_t s) {
+    Facts facts;
+    for (std::size_t i = shard_rows_[s]; i < shard_rows_[s + 1]; ++i) {
+      const VertexRecord& record = records[i];
+      ids_[i] = record.id;
+      facts.most_in = std::max(facts.most_in, record.in_arcs);
+      facts.most_out = std::max(facts.most_out, record.out_arcs);
+      facts.has_moved |= record.heat != record.in_arcs + record.out_arcs;
+    }
+    of_shards[s] = facts;
+  });
+  Facts all;
+  for (const Facts& facts : of_shards) {
+    all.most_in = std::max(all.most_in, facts.most_in);
+    all.most_out = std::max(all.most_out, facts.most_out);
+    all.has_moved |= facts.has_moved;
   }
-  index_ = IdIndex(ids_);
-  in_degrees_ = ArcCounts(num_rows, most_in);
-  out_degrees_ = ArcCounts(num_rows, most_out);
+  const bool has_moved = all.has_moved;
+  const std::function<void()> arrays[] = {
+      [&] { index_ = IdIndex(ids_); },
+      [&] { in_degrees_ = ArcCounts(num_rows, all.most_in); },
+      [&] { out_degrees_ = ArcCounts(num_rows, all.most_out); },
+      [&] { rows_by_id_.resize(num_rows); },
+  };
+  context.parallel_for(std::size(arrays), [&](std::size_t i) { arrays[i](); });
   if (has_moved) heats_.resize(num_rows);
-  rows_by_id_.resize(num_rows);
 
   context.parallel_for(shards_.size(), [&](std::size_t s) {
     const Row first = shard_rows_[s];

@@ -89,6 +89,11 @@ void send_abort(Port& port, Rank num_started, const Error& error) {
 
 void run_in_process(Rank ranks, const ContextOptions& options,
                     const std::function<void(Context&)>& body) {
+  run_in_process(ranks, options, PortDecorator{}, body);
+}
+
+void run_in_process(Rank ranks, const ContextOptions& options, const PortDecorator& decorate,
+                    const std::function<void(Context&)>& body) {
   WEIR_EXPECT(ranks >= 1, usage, "a job has at least one rank");
   if (ranks == 1) {
     Context context(options);
@@ -96,6 +101,9 @@ void run_in_process(Rank ranks, const ContextOptions& options,
     return;
   }
   std::vector<std::unique_ptr<Port>> ports = make_thread_ports(ranks);
+  for (std::unique_ptr<Port>& port : ports) {
+    if (decorate) port = decorate(std::move(port));
+  }
   FirstFailure failure;
   std::vector<std::thread> threads;
   threads.reserve(ports.size());

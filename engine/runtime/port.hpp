@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <set>
 #include <vector>
@@ -12,6 +13,9 @@
 #include <weir/engine/runtime/frame.hpp>
 
 namespace weir {
+
+class Context;
+struct ContextOptions;
 
 /// Receives whole frames from `Port::progress`.
 class FrameSink {
@@ -111,18 +115,42 @@ class Port {
 /// Ports of `ranks` threads of this process, one per rank.
 std::vector<std::unique_ptr<Port>> make_thread_ports(Rank ranks);
 
-/// What a faulty port does to the frames it is given; for tests. Order from one rank to another may
-/// be lost, which weir's protocols do not rely on beyond the header's sequence.
+/// What a link does to the frames of one rank to another; for tests. Order may be lost, which
+/// weir's protocols do not rely on beyond the header's sequence.
 struct Faults {
   double drop_probability = 0;         ///< Dropped once, sent again after `retry_after`.
   double duplicate_probability = 0;    ///< Sent twice.
+  double reorder_probability = 0;      ///< Held back a while longer, so that others overtake it.
   std::chrono::microseconds delay{0};  ///< Held back this long.
-  bool reorder = false;                ///< Held frames leave in random order.
+  double bytes_per_second = 0;         ///< Frames leave one after the other; 0: without limit.
   std::chrono::microseconds retry_after{200};
   std::uint64_t seed = 1;
 };
 
-/// Decorates a port with faults.
+/// Decorates a port with the faults of its links, all alike or by the rank they lead to. Random
+/// numbers are drawn from the seed of the link to the lowest other rank.
 std::unique_ptr<Port> make_faulty_port(std::unique_ptr<Port> inner, Faults faults);
+std::unique_ptr<Port> make_faulty_port(std::unique_ptr<Port> inner,
+                                       const std::function<Faults(Rank to)>& faults);
+
+/// Sees what a port does, on the thread that calls the port.
+class PortObserver {
+ public:
+  virtual ~PortObserver() = default;
+  /// A piece of a frame is about to be handed over.
+  virtual void submitting(const FrameHeader& header) = 0;
+  /// The rank is about to move frames: it is alive, whether it computes or waits.
+  virtual void progressing() = 0;
+};
+
+/// Decorates a port with an observer, which must outlive it.
+std::unique_ptr<Port> make_observed_port(std::unique_ptr<Port> inner, PortObserver& observer);
+
+/// Puts decorators around the port of a rank.
+using PortDecorator = std::function<std::unique_ptr<Port>(std::unique_ptr<Port>)>;
+
+/// `run_in_process` of context.hpp over decorated ports; one rank alone has no port.
+void run_in_process(Rank ranks, const ContextOptions& options, const PortDecorator& decorate,
+                    const std::function<void(Context&)>& body);
 
 }  // namespace weir

@@ -69,9 +69,11 @@ Ending drive_blocks(Context& context, const Block& block, P& program, const RunO
     summary.num_computed = block.num_rows();
     summary.failure = std::move(failure);
     summary.wants_to_cancel = options.cancel.is_cancelled() ? 1 : 0;
+    summary.wants_to_stop = options.snapshots.stop.is_cancelled() ? 1 : 0;
     summary.bytes_sent = recorder.bytes_sent(context);
     const Summary folded = barrier(context, summary);
     throw_block_failure(context, folded, step);
+    if (folded.wants_to_stop > 0) throw_stopped(context, options.snapshots, step + 1, std::nullopt);
     agreed = agreed_proposal(folded);
     recorder.committed(folded, {}, Aggregators<>{});
     if (folded.num_sent == 0 && !agreed) return Ending::quiet;
@@ -82,8 +84,9 @@ Ending drive_blocks(Context& context, const Block& block, P& program, const RunO
 }  // namespace detail
 
 /// Runs a block program until no rank sends or proposes anything, or `max_supersteps` is reached.
-/// `options.direction` and `options.seed` mean nothing to it. Collective. What `compute` throws on
-/// any rank, every rank throws: of several failures in one superstep that of the lowest rank.
+/// `options.direction` and `options.seed` mean nothing to it, and no snapshots are taken: a job
+/// that is started again begins it anew. Collective. What `compute` throws on any rank, every rank
+/// throws: of several failures in one superstep that of the lowest rank.
 template <class E, BlockProgram P>
 RunResult<typename P::Value> run(const Graph<E>& graph, const P& program,
                                  const RunOptions& options = {}) {
@@ -92,6 +95,10 @@ RunResult<typename P::Value> run(const Graph<E>& graph, const P& program,
   const detail::SuperstepMark mark(context);
   context.expect(options.max_supersteps > 0, ErrorCode::usage,
                  "max_supersteps is 0; a block program has no values before its first superstep");
+  if (!options.snapshots.directory.empty() && context.is_root()) {
+    context.log(LogLevel::warning,
+                "no snapshots are taken of a block program; started again, it begins anew");
+  }
   try {
     const Block block(graph, along_edges_of<P>());
     P own = program;

@@ -44,6 +44,7 @@ class Boundary {
   /// One list that arrived: at a ghost from its owner, at an own vertex from one of its ghosts.
   struct Received {
     Slot slot = 0;
+    std::size_t link = 0;  ///< index into Block::links(): the rank it came from
     std::span<const T> values;
   };
 
@@ -108,7 +109,7 @@ class Boundary {
     std::vector<T> values;
   };
 
-  void receive(const GhostLink& link, const Bytes& bytes);
+  void receive(std::size_t link_index, const Bytes& bytes);
 
   Context& context_;
   const Block& block_;
@@ -147,12 +148,13 @@ void Boundary<T>::exchange() {
     const auto link = std::find_if(links.begin(), links.end(), [&](const GhostLink& each) {
       return each.peer == batch.source;
     });
-    receive(*link, batch.bytes);
+    receive(static_cast<std::size_t>(link - links.begin()), batch.bytes);
   });
 }
 
 template <Bitwise T>
-void Boundary<T>::receive(const GhostLink& link, const Bytes& bytes) {
+void Boundary<T>::receive(std::size_t link_index, const Bytes& bytes) {
+  const GhostLink& link = block_.links()[link_index];
   BytesView in(bytes);
   std::vector<std::uint32_t> positions;
   std::vector<std::uint32_t> lengths;
@@ -169,7 +171,7 @@ void Boundary<T>::receive(const GhostLink& link, const Bytes& bytes) {
     const Slot slot =
         at < link.received.size() ? link.received[at] : link.sent.at(at - link.received.size());
     WEIR_EXPECT(lengths.at(i) <= values.size(), internal, "a boundary frame is too short");
-    received_.push_back({slot, values.first(lengths[i])});
+    received_.push_back({slot, link_index, values.first(lengths[i])});
     values = values.subspan(lengths[i]);
   }
 }

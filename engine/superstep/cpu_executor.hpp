@@ -32,6 +32,9 @@
 
 namespace weir {
 
+template <class Executor>
+class SavedState;
+
 namespace detail {
 
 /// The combiner of a program; something harmless where it has none.
@@ -247,6 +250,9 @@ class CpuExecutor {
   std::size_t phase() const { return phase_; }
 
  private:
+  template <class>
+  friend class SavedState;
+
   using Combiner = typename detail::CombinerOf<First>::type;
   using Pushed = PushedMessages<Combiner>;
   template <std::size_t K>
@@ -465,33 +471,47 @@ class CpuExecutor {
     }
     const auto& program = std::get<K>(programs_);
     const auto messages = scattered_messages<K>();
-    const auto if_wanted = [&](Row row, const auto& add) {
+    // Where any message will do, a mark tells whether a row has one, else it has to be found.
+    constexpr bool first_decides = FirstDecidesProgram<Phase<K>>;
+    const auto add = [&](Row row, const auto& message_of) {
       try {
         if constexpr (WantingProgram<Phase<K>>) {
           if (!program.wants(values_[row].value)) return;
         }
-        add();
+        if constexpr (first_decides) {
+          if (frontier_.mark_unshared(row)) small_.add_new(row, message_of());
+        } else {
+          small_.add(row, message_of());
+        }
       } catch (...) {
         note_failure(summary_.failure, row);
       }
     };
-    small_.begin();
+    small_.begin(work);
     for (const auto& entry : entries) {
       const VertexId source = vertices().id(entry.row);
       side.for_each_reader(slot_of(entry), entry.row, [&](Row row, const E& value) {
-        if_wanted(row, [&] {
-          small_.add(row, messages.along({source, vertices().id(row), value}, entry.value.value));
+        add(row, [&] {
+          return messages.along({source, vertices().id(row), value}, entry.value.value);
         });
       });
     }
-    for (const Row row : unhalted_rows()) small_.add(row, Combiner::identity());
     for (const Row row : sent_.rows()) {
-      small_.add(row, Combiner::identity());
-      if_wanted(row, [&] {
-        for (const auto& message : sent_.of(row)) small_.add(row, message.value);
-      });
+      for (const auto& message : sent_.of(row)) add(row, [&] { return message.value; });
     }
-    small_.sort();
+    const auto visit = [&](Row row) {
+      if constexpr (first_decides) {
+        if (frontier_.mark_unshared(row)) small_.add_new(row, Combiner::identity());
+      } else {
+        small_.add(row, Combiner::identity());
+      }
+    };
+    for (const Row row : unhalted_rows()) visit(row);
+    for (const Row row : sent_.rows()) visit(row);  // also with messages that are not wanted
+    if constexpr (first_decides) {
+      for (const auto& letter : small_.letters()) frontier_.unmark(letter.row);
+    }
+    if constexpr (Tags::size > 0) small_.sort();  // shards contribute one by one
     return true;
   }
 

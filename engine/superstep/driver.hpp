@@ -8,6 +8,7 @@
 #include <weir/engine/superstep/decision.hpp>
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
+#include <weir/engine/superstep/snapshots.hpp>
 #include <weir/engine/superstep/summary.hpp>
 
 namespace weir {
@@ -41,9 +42,9 @@ Decision decide(Context& context, const P& program, Superstep step, std::size_t 
 template <class Executor, class P>
 Ending drive(Context& context, Executor& executor, const P& program, const RunOptions& options,
              const std::function<std::uint64_t()>& num_vertices, Agreed<P>& agreed,
-             Recorder& recorder) {
+             Recorder& recorder, RunSnapshots<Executor, P>& snapshots) {
   std::size_t phase = 0;
-  for (Superstep step = 0;; ++step) {
+  for (Superstep step = snapshots.resume(agreed, phase, recorder);; ++step) {
     const Decision decision =
         decide(context, program, step, phase, Executor::num_phases, num_vertices(), agreed);
     if (decision.is_halted) return Ending::halted;
@@ -60,6 +61,7 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
     recorder.exchanged();
     executor.summary().wants_to_cancel = options.cancel.is_cancelled() ? 1 : 0;
     executor.summary().bytes_sent = recorder.bytes_sent(context);
+    snapshots.report(executor.summary());
     agreed.summary = barrier(context, executor.summary());  // one fold
     agreed.summary.throw_if_failed(context, step);
     agreed.aggregated = executor.fold_aggregates(agreed.summary.aggregates);
@@ -79,6 +81,7 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
       settle(context, agreed.summary, num_dropped,
              has_mutations ? executor.num_unhalted() : executor.summary().num_unhalted);
     recorder.committed(agreed.summary, agreed.aggregated, AggregatorsOf<P>{});
+    snapshots.committed(step + 1, phase, agreed, recorder);
   }
 }
 

@@ -78,6 +78,9 @@ class Buckets {
   std::uint64_t size_ = 0;
 };
 
+template <class Executor>
+class SavedState;
+
 /// Runs a monotone vertex program: each rank computes to a local fixed point between exchanges, in
 /// ascending order of priority by buckets (delta-stepping, [Meyer03]; draining one's own small
 /// buckets without waiting is the bucket fusion of [Zhang20]). The values at the end are those of
@@ -173,6 +176,9 @@ class FixedPointExecutor {
   static constexpr bool is_synchronous = false;
 
  private:
+  template <class>
+  friend class SavedState;
+
   using Fold = ConcurrentFold<typename P::Combiner>;
 
   /// What is looked at when a vertex is computed, and not per arc.

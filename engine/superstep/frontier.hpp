@@ -40,8 +40,15 @@ class Frontier {
            std::atomic_ref(is_marked_[row]).exchange(Mark::set, std::memory_order_relaxed) ==
                Mark::unset;
   }
-  /// The same without an order between threads, which costs a fraction; of threads that mark a row
-  /// at the same time several may be told to be the first. A row may be handed over twice.
+  /// The same while no other thread marks.
+  bool mark_unshared(Row row) {
+    if (is_marked_[row] == Mark::set) return false;
+    is_marked_[row] = Mark::set;
+    return true;
+  }
+  void unmark(Row row) { is_marked_[row] = Mark::unset; }
+  /// As `mark`, without an order between threads, which costs a fraction; of threads that mark a
+  /// row at the same time several may be told to be the first. A row may be handed over twice.
   bool mark_unordered(Row row) {
     const std::atomic_ref is_marked(is_marked_[row]);
     if (is_marked.load(std::memory_order_relaxed) == Mark::set) return false;

@@ -70,6 +70,24 @@ class CancelToken {
   std::shared_ptr<std::atomic<bool>> flag_;
 };
 
+/// Where a run keeps its state from time to time, so that the job can be started again after a
+/// failure and goes on from there, at any number of ranks, to the same bits
+/// (docs/guide/failures.md). Programs that change the topology are refused; block programs take
+/// none and begin anew.
+struct Snapshots {
+  std::string directory{};      ///< one folder that all ranks reach; empty: no snapshots
+  Superstep every = 0;          ///< supersteps between two; 0: by cost and `mtbf` (Young, Daly)
+  double mtbf_seconds = 86400;  ///< mean time between failures of the whole job
+  bool resume = false;          ///< goes on from the newest whole snapshot, if there is one
+  /// Tells runs in the folder apart by what a result depends on and the engine cannot see: it sees
+  /// the graph, the types, the seed, the vertices that start, and the first values where they are
+  /// plain numbers. Two runs of one program with other options need different texts.
+  std::string job{};
+  /// Asks for a snapshot at the next barrier. Then all ranks throw Error{cancelled}, and the token
+  /// of each is pulled.
+  CancelToken stop{};
+};
+
 inline constexpr Superstep no_superstep_limit = std::numeric_limits<Superstep>::max();
 
 /// How a program runs. Every rank passes the same values; callbacks are this rank's own.
@@ -79,6 +97,7 @@ struct RunOptions {
   Direction direction = Direction::automatic;
   std::uint64_t seed = 1;  ///< of `v.random()`
   CancelToken cancel{};    ///< agreed on at the next barrier: Error{cancelled} on all ranks
+  Snapshots snapshots{};
   std::function<void(const SuperstepReport&)> progress{};  ///< after every superstep
   std::function<void(Superstep)> before_superstep{};
   std::function<void(Superstep)> after_superstep{};

@@ -64,7 +64,9 @@ class PublishedBuffer {
   /// What was appended, while apart.
   const std::vector<Entry>& entries() const { return entries_; }
   /// Adds a value of an own row; one thread at a time.
-  void append(Row row, const Published& value) { entries_.push_back({row, {value}}); }
+  [[gnu::always_inline]] inline void append(Row row, const Published& value) {
+    entries_.push_back({row, {value}});
+  }
   /// Ends being apart: every value goes to its slot.
   void spread(const Slots& slots) {
     is_apart_ = false;
@@ -225,7 +227,7 @@ void append_values(Context& context, std::size_t count, const At& value_at, Byte
 template <class Published, class Put>
 void take_values(BytesView& in, std::size_t count, const Put& put) {
   using Record = Wire<Published>;
-  const std::string_view mismatch = "a ghost frame has a wrong number of values";
+  const std::string_view mismatch = "a batch has a wrong number of values";
   if constexpr (Bitwise<Record>) {
     WEIR_EXPECT(in.take<std::uint64_t>() == count, internal, std::string(mismatch));
     const auto bytes = in.take_bytes(count * sizeof(Record));

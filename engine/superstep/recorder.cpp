@@ -55,6 +55,11 @@ void Recorder::commit(const Summary& agreed) {
   if (options_.after_superstep) options_.after_superstep(current_.superstep);
 }
 
+void Recorder::resume(const Context& context, RunReport report) {
+  report_ = std::move(report);
+  bytes_before_ = context.traffic().bytes_sent;
+}
+
 RunReport Recorder::finish(Ending ending, bool is_synchronous) {
   report_.is_synchronous = is_synchronous;
   report_.ending = ending;

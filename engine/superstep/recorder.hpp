@@ -38,6 +38,11 @@ class Recorder {
     commit(agreed);
   }
 
+  /// What was recorded so far.
+  const RunReport& report() const { return report_; }
+  /// Goes on from what another attempt at the run recorded.
+  void resume(const Context& context, RunReport report);
+
   RunReport finish(Ending ending, bool is_synchronous);
 
  private:

@@ -14,6 +14,7 @@
 #include <weir/engine/superstep/fixed_point_executor.hpp>
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
+#include <weir/engine/superstep/snapshots.hpp>
 
 namespace weir {
 
@@ -53,9 +54,10 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
         Agreed<First> agreed;
         agreed.summary.num_unhalted = executor.num_unhalted_of_all();
         Recorder recorder(context, options);
+        RunSnapshots<Executor, First> snapshots(graph, executor, programs, options);
         const Ending ending = drive(
             context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
-            agreed, recorder);
+            agreed, recorder, snapshots);
         return RunResult<weir::ValueOf<First>>{executor.take_values(),
                                                recorder.finish(ending, Executor::is_synchronous)};
       } catch (...) {

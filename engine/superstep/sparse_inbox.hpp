@@ -25,9 +25,11 @@ class SparseInbox {
   };
 
   bool is_open() const { return is_open_; }
-  void begin() {
+  /// Room for at most `max_letters` rows and messages.
+  void begin(std::uint64_t max_letters) {
     is_open_ = true;
-    letters_.clear();
+    num_letters_ = 0;
+    if (letters_.size() < max_letters) letters_.resize(max_letters * 2);
     if (++round_ == 0) {  // numbers of rounds are used up
       std::fill(places_.begin(), places_.end(), Place{});
       round_ = 1;
@@ -37,24 +39,25 @@ class SparseInbox {
 
   /// Folds a message into that of a row; the identity merely visits it.
   void add(Row row, const Message& message) {
-    if (letters_.size() * 2 >= places_.size()) grow();
+    if (num_letters_ * 2 >= places_.size()) grow();
     Place& place = find(row);
     if (place.round != round_) {
-      place = {round_, static_cast<std::uint32_t>(letters_.size())};
-      letters_.push_back({row, {message}});
+      place = {round_, static_cast<std::uint32_t>(num_letters_)};
+      add_new(row, message);
     } else {
       Message& folded = letters_[place.letter].message.value;
       folded = C{}(folded, message);
     }
   }
-  /// Ends adding.
+  /// The same for a row that the caller knows to be the first time it is added.
+  void add_new(Row row, const Message& message) { letters_[num_letters_++] = {row, {message}}; }
   void sort() {
     const auto is_before = [](const Letter& a, const Letter& b) { return a.row < b.row; };
-    if (!std::is_sorted(letters_.begin(), letters_.end(), is_before))
-      std::sort(letters_.begin(), letters_.end(), is_before);
+    const std::span<Letter> all(letters_.data(), num_letters_);
+    if (!std::is_sorted(all.begin(), all.end(), is_before))
+      std::sort(all.begin(), all.end(), is_before);
   }
-  /// By row once sorted.
-  std::span<const Letter> letters() const { return letters_; }
+  std::span<const Letter> letters() const { return {letters_.data(), num_letters_}; }
 
  private:
   /// Where a row may be; taken if of this round.
@@ -72,13 +75,14 @@ class SparseInbox {
   }
   void grow() {
     places_.assign(std::max<std::size_t>(64, places_.size() * 4), Place{});
-    for (std::uint32_t i = 0; i < letters_.size(); ++i) find(letters_[i].row) = {round_, i};
+    for (std::uint32_t i = 0; i < num_letters_; ++i) find(letters_[i].row) = {round_, i};
   }
 
   bool is_open_ = false;
   std::uint32_t round_ = 0;
   std::vector<Place> places_;
-  std::vector<Letter> letters_;
+  std::vector<Letter> letters_;  // the first num_letters_
+  std::size_t num_letters_ = 0;
 };
 
 }  // namespace weir

@@ -17,7 +17,9 @@ constexpr std::array counters = {&Summary::num_computed,        &Summary::num_un
                                  &Summary::num_messages,        &Summary::num_values_sent,
                                  &Summary::num_values_received, &Summary::num_mutations,
                                  &Summary::num_dropped,         &Summary::bytes_sent,
-                                 &Summary::wants_to_cancel};
+                                 &Summary::wants_to_cancel,     &Summary::wants_snapshot,
+                                 &Summary::wants_to_stop,       &Summary::num_writing,
+                                 &Summary::num_failed_writes};
 
 void append_text(Bytes& out, std::span<const std::byte> text) {
   append_plain(out, std::uint64_t{text.size()});

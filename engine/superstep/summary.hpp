@@ -42,6 +42,10 @@ struct Summary {
   std::uint64_t num_dropped = 0;  ///< messages and edges without a vertex; known after the barrier
   std::uint64_t bytes_sent = 0;   ///< by the transport
   std::uint64_t wants_to_cancel = 0;
+  std::uint64_t wants_snapshot = 0;
+  std::uint64_t wants_to_stop = 0;      ///< after a snapshot
+  std::uint64_t num_writing = 0;        ///< ranks that still write the last snapshot
+  std::uint64_t num_failed_writes = 0;  ///< ranks that could not
   /// Smallest bucket with a row to compute, of a monotone program; folded by minimum.
   std::uint64_t next_bucket = ~std::uint64_t{0};
   std::optional<Failure> failure;

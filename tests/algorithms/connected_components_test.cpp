@@ -86,6 +86,22 @@ TEST(ConnectedComponents, FindsEveryOneOfTenThousand) {  // D55
   EXPECT_EQ(num_found, 10000U);
 }
 
+TEST(ConnectedComponents, FindsTheOneArcBetweenLargestSets) {
+  // The bridge is the last arc in the lists of both its ends, whose sets are the largest of theirs.
+  TestGraph graph{"clubs", {}, {}};
+  constexpr VertexId size = 52;
+  for (VertexId club = 0; club < 5; ++club) {
+    const VertexId first = club * size;
+    graph.edges.push_back({first, first + 1, 1});
+    for (VertexId guest = first + 2; guest < first + size; ++guest) {
+      graph.edges.push_back({first, guest, 1});
+      graph.edges.push_back({first + 1, guest, 1});
+    }
+    if (club > 0) graph.edges.push_back({first - 1, first + 2, 1});
+  }
+  EXPECT_EQ(run_matrix<NoValue>(graph, components()).values, Ids(5 * size, 0));
+}
+
 TEST(ConnectedComponents, FollowsALongPath) {  // one superstep per vertex, each nearly empty
   TestGraph graph{"long path", {}, {}};
   for (VertexId v = 0; v < 2000; ++v) graph.edges.push_back({v, v + 1, 1});

@@ -103,7 +103,9 @@ TEST_F(CommandsTest, InfoSaysBeforeLoadingWhatMemoryIsNeeded) {
       const double found = bytes_after(weir(line).out, "memory_bytes");
       EXPECT_GT(found, 0);
       EXPECT_GE(expected, found) << line;
-      EXPECT_LE(expected, *ranks == '1' ? found + 64 : 2 * found) << line;
+      // Before loading nobody knows in how few bytes the values will fit.
+      const bool has_values = line.find("--weighted") != std::string::npos;
+      EXPECT_LE(expected, *ranks == '1' && !has_values ? found + 64 : 3 * found) << line;
     }
   }
 }

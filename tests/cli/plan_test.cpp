@@ -96,6 +96,9 @@ TEST_F(PlanTest, PlansATransformer) {
     for (const auto& part : plan.at(parts)) total += part.get<double>();
     EXPECT_NEAR(total, plan.at(sum).get<double>(), 1e-9 * total);
   }
+  EXPECT_EQ(plan.at("ranks").size(), 512U);
+  EXPECT_EQ(plan.at("ranks")[8].at("device"), 8);
+  EXPECT_EQ(plan.at("ticks").size(), plan.at("pipeline").get<std::size_t>());
   const auto fixed = weir(
       "plan gpt3-175b --cluster a100-8x64 --batch 1536 --tensor 8 --pipeline 8 --schedule 1f1b "
       "--recompute full --zero 1 --micro-batch 2");

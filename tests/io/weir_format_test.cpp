@@ -14,10 +14,11 @@ namespace {
 
 const GraphFileOptions weighted{.weighted = true};
 
-std::string weir_bytes(const Edges& edges, const std::vector<VertexId>& vertices,
-                       bool has_weights) {
+std::string weir_bytes(const Edges& edges, const std::vector<VertexId>& vertices, bool has_weights,
+                       bool is_directed = true) {
   const TemporaryFolder folder;
   GraphHeader header;
+  header.directed = is_directed;
   header.has_weights = has_weights;
   GraphWriter writer(folder / "g.weir", Format::weir, header);
   writer.write(edges);
@@ -66,28 +67,53 @@ TEST(Weir, keeps_any_ids) {
 }
 
 TEST(Weir, notices_every_truncation) {  // D30
-  const std::string bytes = weir_bytes({{1, 2, 0.5}, {2, 9, 0.25}}, {}, true);
-  for (std::size_t size = 0; size < bytes.size(); size += 3) {
-    EXPECT_TRUE(error_in("g.weir", bytes.substr(0, size), weighted).starts_with("input: g.weir"))
-        << size;
+  for (const bool is_directed : {true, false}) {
+    const std::string bytes = weir_bytes({{1, 2, 0.5}, {2, 9, 0.25}}, {}, true, is_directed);
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+      EXPECT_TRUE(error_in("g.weir", bytes.substr(0, size), weighted).starts_with("input: g.weir"))
+          << size;
+    }
+    EXPECT_NE(error_in("g.weir", bytes + "x", weighted), "");
   }
-  EXPECT_NE(error_in("g.weir", bytes + "x", weighted), "");
 }
 
 TEST(Weir, notices_every_flipped_bit) {
-  const std::string bytes = weir_bytes({{1, 2, 0.5}, {2, 9, 0.25}}, {}, true);
-  for (std::size_t i = 0; i < bytes.size(); ++i) {
-    std::string damaged = bytes;
-    damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
-    EXPECT_TRUE(error_in("g.weir", damaged, weighted).starts_with("input: g.weir")) << i;
+  for (const bool is_directed : {true, false}) {
+    const std::string bytes = weir_bytes({{1, 2, 0.5}, {2, 9, 0.25}}, {}, true, is_directed);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+      std::string damaged = bytes;
+      damaged[i] = static_cast<char>(damaged[i] ^ (1 << (i % 8)));
+      EXPECT_TRUE(error_in("g.weir", damaged, weighted).starts_with("input: g.weir")) << i;
+    }
   }
 }
 
-TEST(Weir, refuses_a_newer_version_in_words) {
+TEST(Weir, refuses_other_versions_in_words) {
   std::string bytes = weir_bytes({{1, 2, 0.5}}, {}, true);
-  bytes[8] = 2;
+  bytes[8] = 3;
   EXPECT_EQ(error_in("g.weir", bytes),
-            "input: g.weir: found format version 2; expected at most 1 (written by a newer weir)");
+            "input: g.weir: found format version 3; expected 2 (written by a newer weir)");
+  bytes[8] = 1;
+  EXPECT_EQ(error_in("g.weir", bytes),
+            "input: g.weir: found format version 1; expected 2 (written by an older weir; convert "
+            "the graph again)");
+}
+
+TEST(Weir, lists_an_undirected_edge_at_both_ends_in_heat_order) {
+  const std::string bytes = weir_bytes({{7, 5, 1}, {5, 9, 1}, {5, 5, 1}}, {}, false, false);
+  const WeirHeader header = header_of(bytes);
+  const auto column = [&](const WeirSection& section, auto element) {
+    std::vector<decltype(element)> found(section.num_bytes / sizeof element);
+    std::memcpy(found.data(), bytes.data() + section.offset, section.num_bytes);
+    return found;
+  };
+  EXPECT_EQ(header.num_edges, 3u);
+  EXPECT_EQ(column(header.ids, VertexId{}), (std::vector<VertexId>{5, 7, 9}));
+  EXPECT_EQ(column(header.offsets, std::uint64_t{}), (std::vector<std::uint64_t>{0, 4, 5, 6}));
+  EXPECT_EQ(column(header.order, std::uint32_t{}), (std::vector<std::uint32_t>{0, 1, 2}));
+  EXPECT_EQ(column(header.neighbours, std::uint32_t{}),
+            (std::vector<std::uint32_t>{0, 0, 1, 2, 0, 0}));
+  EXPECT_EQ(load("g.weir", bytes).edges, (Edges{{5, 5, 1}, {5, 7, 1}, {5, 9, 1}}));
 }
 
 TEST(Weir, reads_in_place_from_any_address) {
@@ -104,10 +130,19 @@ TEST(Weir, splits_a_large_graph) {
     const VertexId source = id();
     edges.push_back({source, id(), static_cast<double>(random() % 9)});
   }
-  const Loaded loaded = load("g.weir", weir_bytes(edges, {}, true), weighted);
+  const auto load_as = [&](bool is_directed) {
+    return load("g.weir", weir_bytes(edges, {}, true, is_directed), weighted);
+  };
+  const Loaded undirected = load_as(false);
+  const Loaded directed = load_as(true);
   sort_edges(edges);
-  EXPECT_EQ(loaded.edges, edges);
-  EXPECT_EQ(loaded.header.num_edges, edges.size());
+  EXPECT_EQ(directed.edges, edges);
+  EXPECT_EQ(directed.header.num_edges, edges.size());
+  for (Edge<double>& edge : edges) {
+    if (edge.source > edge.target) std::swap(edge.source, edge.target);
+  }
+  sort_edges(edges);
+  EXPECT_EQ(undirected.edges, edges);
 }
 
 }  // namespace

@@ -71,7 +71,7 @@ TEST(MpiPort, SurvivesFaults) {
   faults.drop_probability = 0.05;
   faults.duplicate_probability = 0.1;
   faults.delay = std::chrono::microseconds(50);
-  faults.reorder = true;
+  faults.reorder_probability = 1;
   Context context(make_faulty_port(mpi_session().world_port(), faults), small_pieces());
   exchange_in_order(context);
   exchange_lengths(context);

@@ -228,6 +228,27 @@ TEST(Build, merging_orders_minus_zero_before_plus_zero) {
   EXPECT_NE(described_everywhere(input).find("[1:-0x0p+0 ]"), std::string::npos);
 }
 
+TEST(Build, values_keep_their_bits_in_however_few_bytes) {
+  // The least that holds 255, 65,535, and 2^24 exactly; then nothing less than all eight bytes.
+  const std::vector<std::pair<std::vector<double>, std::uint64_t>> cases{
+      {{0.0, 1.0, 255.0}, 1}, {{7.0, 256.0, 65535.0}, 2}, {{65536.0, 16777216.0, 3.0}, 4},
+      {{0.5, 2.0, 255.0}, 4}, {{-1.0, 2.0, 3.0}, 4},      {{-0.0, 0.0, 1.0}, 4},
+      {{0.1, 2.0, 3.0}, 8},   {{16777217.0, 1.0, 2.0}, 8}};
+  for (const auto& [values, bytes] : cases) {
+    Input<double> input;
+    for (VertexId v = 0; v < 200; ++v)
+      input.edges.push_back({v, v + 1, values[static_cast<std::size_t>(v) % values.size()]});
+    EXPECT_EQ(described_everywhere(input), expected_description(input));
+    Input<NoValue> bare;
+    for (const auto& edge : input.edges) bare.edges.push_back({edge.source, edge.target, {}});
+    const auto memory = [](const auto& of) {
+      return on_ranks(
+          1, 1, [&](Context& context) { return cases::build(context, of).memory_bytes(); })[0];
+    };
+    EXPECT_EQ(memory(input) - memory(bare), 200 * bytes) << values.front();
+  }
+}
+
 Input<NoValue> with_unknown_vertices(UnknownVertices unknown) {
   return {.edges = {{1, 2, {}}, {2, 9, {}}, {8, 1, {}}},
           .vertices = {1, 2, 3},

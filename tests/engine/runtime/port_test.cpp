@@ -88,7 +88,7 @@ TEST(Port, FaultyPortRepeatsAndReorders) {
   auto ports = make_thread_ports(2);
   Faults faults;
   faults.duplicate_probability = 1;
-  faults.reorder = true;
+  faults.reorder_probability = 1;
   auto sender = make_faulty_port(std::move(ports[0]), faults);
   for (std::uint32_t i = 0; i < 50; ++i) sender->submit(1, frame_of({}, i));
   Collect sink;
@@ -112,7 +112,7 @@ class PortFaults : public testing::TestWithParam<std::string> {
     if (is_all || name == "Drop") faults.drop_probability = 0.05;
     if (is_all || name == "Duplicate") faults.duplicate_probability = 0.2;
     if (is_all || name == "Delay") faults.delay = std::chrono::microseconds(100);
-    if (is_all || name == "Reorder") faults.reorder = true;
+    if (is_all || name == "Reorder") faults.reorder_probability = 1;
     return faults;
   }
 };

@@ -41,7 +41,7 @@ struct Hops {
     for (Row row = 0; boundary.superstep() == 0 && row < block.num_rows(); ++row) {
       if (block.id(block.slot(row)) == source) reach(block.slot(row), 0);
     }
-    for (const auto& [slot, distances] : boundary.received()) reach(slot, distances.front());
+    for (const auto& [slot, link, distances] : boundary.received()) reach(slot, distances.front());
     for (std::size_t i = 0; i < reached.size(); ++i) {
       const Slot slot = reached[i];
       if (block.is_ghost(slot)) continue;
@@ -96,7 +96,7 @@ struct Copies {
       return;
     }
     std::size_t num_ghosts = 0;
-    for (const auto& [slot, values] : boundary.received()) {
+    for (const auto& [slot, link, values] : boundary.received()) {
       const VertexId id = block.id(slot);
       const auto expected = copies(id);
       if (!std::equal(values.begin(), values.end(), expected.begin(), expected.end()))

@@ -26,7 +26,7 @@ std::map<Row, std::int64_t> contents(const Inbox& inbox) {
 TEST(SparseInbox, FoldsMessagesOfARowAndVisitsRowsWithoutAny) {
   Inbox inbox;
   EXPECT_FALSE(inbox.is_open());
-  inbox.begin();
+  inbox.begin(2);
   EXPECT_TRUE(inbox.is_open());
   inbox.add(7, 3);
   inbox.add(2, Min<std::int64_t>::identity());
@@ -44,7 +44,7 @@ TEST(SparseInbox, AgreesWithAMapRoundAfterRound) {
   Inbox inbox;
   for (const std::uint64_t size : {5, 3000, 1, 0, 40, 20000, 7}) {
     std::map<Row, std::int64_t> expected;
-    inbox.begin();
+    inbox.begin(size);
     for (std::uint64_t i = 0; i < size; ++i) {
       // Rows far apart and rows that share their low bits.
       const Row row = static_cast<Row>(dice.below(size / 2 + 1) << dice.below(20));

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <weir/cli/job_watch.hpp>
+
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <string>
+#include <system_error>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <execinfo.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <weir/cli/processes.hpp>
+#include <weir/cli/supervised.hpp>
+
+namespace weir::cli {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds beat_interval{200};
+constexpr int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
+constexpr int max_stack_depth = 64;
+
+// A signal handler reaches nothing but globals.
+int stack_file = -1;
+HeartbeatPage* crash_page = nullptr;
+
+void show_stack() {
+  void* frames[max_stack_depth];
+  const int depth = ::backtrace(frames, max_stack_depth);
+  if (stack_file >= 0) ::backtrace_symbols_fd(frames, depth, stack_file);
+}
+
+void write_stack(int /*signal*/) {
+  const int error = errno;
+  if (stack_file >= 0) (void)!::ftruncate(stack_file, 0);
+  show_stack();
+  if (crash_page != nullptr) crash_page->num_stacks.fetch_add(1);
+  errno = error;
+}
+
+void write_last_stack(int signal) {
+  show_stack();
+  if (crash_page != nullptr) crash_page->has_crashed.store(1);
+  std::signal(signal, SIG_DFL);
+  ::raise(signal);
+}
+
+void hang() {
+  for (volatile bool is_stuck = true; is_stuck;) {
+  }
+}
+
+/// Watches one rank, on the thread of the rank.
+class RankWatch final : public PortObserver {
+ public:
+  RankWatch(Rank rank, Rank size, const Injection& injection,
+            const std::optional<JobFolder>& folder) {
+    if (folder) {
+      if (auto made = Heartbeat::create(folder->heartbeat(rank), rank, size)) {
+        heartbeat_.emplace(std::move(*made));
+      }
+    }
+    for (const RankFault& fault : injection.rank_faults) {
+      if (fault.rank == rank && (fault.is_repeated || num_restarts() == 0)) {
+        faults_.push_back(fault);
+      }
+    }
+    const auto slow = injection.slowness.find(rank);
+    if (slow != injection.slowness.end()) slowness_ = slow->second;
+  }
+
+  bool is_needed() const { return heartbeat_ || !faults_.empty() || slowness_ > 1; }
+
+  void submitting(const FrameHeader& header) override {
+    end_compute();
+    move();
+    if (faults_.empty()) return;
+    if (header.kind == FrameKind::data) suffer(RankFault::Point::send);
+    if (header.kind == FrameKind::fold_up || header.kind == FrameKind::fold_down) {
+      suffer(RankFault::Point::barrier);
+    }
+  }
+
+  void progressing() override {
+    end_compute();
+    move();
+  }
+
+  void before_superstep(Superstep step) {
+    step_ = step;
+    if (heartbeat_) {
+      HeartbeatPage& page = heartbeat_->page();
+      page.superstep.store(step, std::memory_order_relaxed);
+      if (step > page.furthest.load()) page.furthest.store(step);
+    }
+    move();
+    suffer(RankFault::Point::superstep);
+    if (slowness_ > 1) compute_start_ = Clock::now();
+  }
+
+  void after_superstep() {
+    end_compute();
+    suffer(RankFault::Point::barrier);
+  }
+
+  void end_run() {
+    step_ = -1;
+    if (heartbeat_) heartbeat_->page().superstep.store(-1, std::memory_order_relaxed);
+  }
+
+  void beat() {
+    if (heartbeat_) heartbeat_->page().num_beats.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  HeartbeatPage* page() const { return heartbeat_ ? &heartbeat_->page() : nullptr; }
+
+  void end() {
+    if (heartbeat_) heartbeat_->page().is_over.store(1);
+  }
+
+ private:
+  void move() {
+    if (!heartbeat_) return;
+    HeartbeatPage& page = heartbeat_->page();
+    page.num_moves.fetch_add(1, std::memory_order_relaxed);
+    page.moved_at.store(Clock::now().time_since_epoch() / std::chrono::nanoseconds(1),
+                        std::memory_order_relaxed);
+  }
+
+  /// A slow rank sleeps, before it moves its first frame, as much longer as it is slow.
+  void end_compute() {
+    if (!compute_start_) return;
+    const auto computed = Clock::now() - *std::exchange(compute_start_, std::nullopt);
+    std::this_thread::sleep_for(computed * (slowness_ - 1));
+  }
+
+  void suffer(RankFault::Point point) {
+    for (RankFault& fault : faults_) {
+      if (fault.point != point || fault.superstep != step_) continue;
+      fault.superstep = done;
+      act(fault);
+    }
+  }
+
+  static void act(const RankFault& fault) {
+    using Act = RankFault::Act;
+    switch (fault.act) {
+      case Act::kill: (void)::raise(SIGKILL); break;
+      case Act::crash: (void)::raise(SIGSEGV); break;
+      case Act::exit: ::_exit(0);
+      case Act::stop: (void)::kill(::getpid(), SIGSTOP); break;
+      case Act::hang: hang(); break;
+      case Act::pause: std::this_thread::sleep_for(fault.pause); break;
+    }
+  }
+
+  std::optional<Heartbeat> heartbeat_;
+  static constexpr Superstep done = -2;
+  std::vector<RankFault> faults_;
+  double slowness_ = 1;
+  Superstep step_ = -1;
+  std::optional<Clock::time_point> compute_start_;
+};
+
+}  // namespace
+
+struct JobWatch::State {
+  State(Rank first, Rank count, Rank size, const Injection& injection)
+      : folder(JobFolder::of_environment()), first_rank(first) {
+    links = injection;
+    for (Rank r = first; r < first + count; ++r) {
+      ranks.push_back(std::make_unique<RankWatch>(r, size, injection, folder));
+    }
+    if (folder) {
+      catch_crashes();
+      beater = std::thread([this] { beat(); });
+    }
+  }
+
+  ~State() {
+    {
+      const std::lock_guard lock(mutex);
+      is_over = true;
+    }
+    wakes.notify_one();
+    if (beater.joinable()) beater.join();
+    for (const auto& each : ranks) each->end();
+    if (folder) {
+      for (const int signal : crash_signals) std::signal(signal, SIG_DFL);
+      std::signal(stack_signal, SIG_IGN);
+    }
+    crash_page = nullptr;
+    if (stack_file >= 0) ::close(std::exchange(stack_file, -1));
+  }
+
+  RankWatch& of(Rank rank) const { return *ranks[static_cast<std::size_t>(rank - first_rank)]; }
+
+  void catch_crashes() const {
+    void* frame = nullptr;
+    (void)::backtrace(&frame, 1);  // loads what it needs now, not in a handler
+    stack_file = ::open(folder->stack(first_rank).c_str(),
+                        O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0600);
+    crash_page = ranks.front()->page();
+    for (const int signal : crash_signals) std::signal(signal, write_last_stack);
+    std::signal(stack_signal, write_stack);
+  }
+
+  void beat() {
+    std::unique_lock lock(mutex);
+    do {
+      for (const auto& each : ranks) each->beat();
+      if (folder->is_abandoned()) end_abandoned();
+    } while (!wakes.wait_for(lock, beat_interval, [&] { return is_over; }));
+  }
+
+  /// Without its supervisor the job ends, and leaves nothing: another one may be started.
+  [[noreturn]] void end_abandoned() const {
+    std::set<std::string> segments;
+    const std::string variable =
+        std::string(result_file_variable) + '=' + folder->result().string();
+    for (const pid_t each : processes_with(variable)) {
+      segments.merge(mpi_segments_of(each));
+      if (each != ::getpid()) ::kill(each, SIGKILL);
+    }
+    folder->remove_temporaries();
+    for (const std::string& segment : segments) (void)::unlink(segment.c_str());
+    std::error_code error;
+    std::filesystem::remove_all(folder->path(), error);
+    (void)::raise(SIGKILL);
+    std::abort();
+  }
+
+  std::optional<JobFolder> folder;
+  Injection links;
+  Rank first_rank;
+  std::vector<std::unique_ptr<RankWatch>> ranks;
+  std::mutex mutex;
+  std::condition_variable wakes;
+  bool is_over = false;
+  std::thread beater;
+};
+
+JobWatch::JobWatch(Rank first, Rank count, Rank size, const Injection& injection)
+    : state_(std::make_unique<State>(first, count, size, injection)) {}
+
+JobWatch::~JobWatch() = default;
+
+std::unique_ptr<Port> JobWatch::decorate(std::unique_ptr<Port> port) const {
+  const Rank rank = port->rank();
+  if (state_->links.has_link_faults) {
+    port = make_faulty_port(std::move(port), [&](Rank to) { return state_->links.link(rank, to); });
+  }
+  RankWatch& watch = state_->of(rank);
+  return watch.is_needed() ? make_observed_port(std::move(port), watch) : std::move(port);
+}
+
+void JobWatch::begin_run(Rank rank, RunOptions& options) const {
+  RankWatch& watch = state_->of(rank);
+  if (!watch.is_needed()) return;
+  options.before_superstep = [&watch, then = std::move(options.before_superstep)](Superstep step) {
+    watch.before_superstep(step);
+    if (then) then(step);
+  };
+  options.after_superstep = [&watch, then = std::move(options.after_superstep)](Superstep step) {
+    watch.after_superstep();
+    if (then) then(step);
+  };
+}
+
+void JobWatch::end_run(Rank rank) const { state_->of(rank).end_run(); }
+
+void JobWatch::record_end(Rank rank, int exit_code) const {
+  if (state_->folder) state_->folder->write_record({exit_code, "", "", rank});
+}
+
+void JobWatch::record_error(Rank rank, int exit_code, const Error& error) const {
+  if (!state_->folder) return;
+  state_->folder->write_record(
+      {exit_code, std::string(name_of(error.code())), std::string(error.text()), rank});
+}
+
+}  // namespace weir::cli

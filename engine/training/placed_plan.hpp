@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weir/engine/schedule/topology.hpp>
+#include <weir/engine/training/parallel_plan.hpp>
+#include <weir/engine/training/schedule.hpp>
+
+namespace weir::training {
+
+/// Where a rank is in the grid of a layout.
+struct RankCoordinates {
+  std::size_t tensor = 0;
+  std::size_t context = 0;
+  std::size_t pipeline = 0;
+  std::size_t data = 0;
+
+  friend bool operator==(const RankCoordinates&, const RankCoordinates&) = default;
+};
+
+/// Ranks are numbered tensor, context, pipeline, data from the inside.
+RankCoordinates coordinates_of(const Layout& layout, std::size_t rank);
+std::size_t rank_at(const Layout& layout, const RankCoordinates& at);
+
+/// A parallel plan with all that it takes to run or to simulate it: who is on which device, and
+/// what each does in which order.
+struct PlacedPlan {
+  Transformer model;
+  ParallelPlan plan;  ///< The layout, and its predicted time and memory.
+  Machine machine;
+  Software software;
+  schedule::Topology cluster;
+  std::vector<std::uint32_t> device_of_rank;
+  PipelineSchedule schedule;
+  double memory_limit_bytes = 0;  ///< Of a device; 0: none.
+  std::int64_t num_considered = 0;
+  std::int64_t num_fitting = 0;
+
+  const Layout& layout() const { return plan.layout; }
+};
+
+/// The best of the plans that were found for a request, rank r on device r. Throws Error{input}
+/// where the cluster has fewer devices than the plan has ranks.
+PlacedPlan place_in_order(const ParallelPlanRequest& request, const ParallelPlans& found,
+                          const schedule::Topology& cluster);
+
+/// Layers of each stage, a chunk of a rank: as even as they can be, more on the last ones.
+std::vector<std::int64_t> layers_of_stages(const PlacedPlan& plan);
+
+/// The plan as JSON, in seconds and bytes; docs/planning.md lists the keys. Equal plans give equal
+/// text.
+std::string to_json(const PlacedPlan& plan);
+
+/// Reads what to_json() wrote; `name` is told in errors. Throws Error{input} for what is no plan:
+/// not JSON, a key that is missing or not as documented, a model that is not built in, ranks that
+/// share a device, ticks that cannot be run.
+PlacedPlan parse_plan(std::string_view text, const std::string& name);
+
+PlacedPlan read_plan(const std::filesystem::path& path);
+
+}  // namespace weir::training
