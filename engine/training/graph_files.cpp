@@ -7,6 +7,7 @@
 
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/training/graph_text.hpp>
+#include <weir/engine/training/onnx_file.hpp>
 #include <weir/io/lines.hpp>
 #include <weir/io/number_text.hpp>
 
@@ -225,14 +226,21 @@ OperatorGraph read_text(const Text& text, const GraphFileOptions& options) {
   throw Error(ErrorCode::internal, "a graph format without a reader");
 }
 
+OperatorGraph read_any(const io::Input& input, const GraphFileOptions& options) {
+  if (options.format == GraphFormat::automatic && is_onnx(input.bytes())) {
+    return read_onnx(input.name(), input.bytes());
+  }
+  return read_text(read_lines(input), options);
+}
+
 OperatorGraph read_input(const io::Input& input, const GraphFileOptions& options) {
-  const Text text = read_lines(input);
-  OperatorGraph graph = read_text(text, options);
-  if (graph.is_empty()) text.fail(0, "no operator", "at least one");
+  OperatorGraph graph = read_any(input, options);
+  WEIR_EXPECT(!graph.is_empty(), input,
+              input.name() + ":1: found no operator; expected at least one");
   try {
     graph.topological_order();
   } catch (const Error& error) {
-    throw Error(error.code(), text.name + ": " + std::string(error.text()));
+    throw Error(error.code(), input.name() + ": " + std::string(error.text()));
   }
   return graph;
 }

@@ -36,7 +36,10 @@ ModelFile read_calculon(const std::string& name, const nlohmann::json& file) {
     return file[key].get<std::int64_t>();
   };
   ModelFile read;
-  read.model = gpt(model_name(name), size("num_blocks"), size("hidden"), size("attn_heads"));
+  const std::int64_t num_blocks = size("num_blocks");
+  const std::int64_t hidden = size("hidden");
+  const std::int64_t num_heads = size("attn_heads");
+  read.model = gpt(model_name(name), num_blocks, hidden, num_heads);
   read.model.head_size = size("attn_size");
   read.model.feed_forward = size("feedforward");
   read.model.sequence = size("seq_size");
@@ -202,8 +205,10 @@ ModelFile read_megatron(const Text& text) {
   const MegatronArguments arguments(text);
   ModelFile read;
   Transformer& model = read.model;
-  model = gpt(model_name(text.name), arguments.required("--num-layers"),
-              arguments.required("--hidden-size"), arguments.required("--num-attention-heads"));
+  const std::int64_t num_layers = arguments.required("--num-layers");
+  const std::int64_t hidden = arguments.required("--hidden-size");
+  const std::int64_t num_heads = arguments.required("--num-attention-heads");
+  model = gpt(model_name(text.name), num_layers, hidden, num_heads);
   model.head_size = arguments.number("--kv-channels").value_or(model.head_size);
   if (arguments.has("--group-query-attention")) {
     model.num_kv_heads = arguments.required("--num-query-groups");
