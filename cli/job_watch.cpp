@@ -86,7 +86,6 @@ class RankWatch final : public PortObserver {
   bool is_needed() const { return heartbeat_ || !faults_.empty() || slowness_ > 1; }
 
   void submitting(const FrameHeader& header) override {
-    end_compute();
     move();
     if (faults_.empty()) return;
     if (header.kind == FrameKind::data) suffer(RankFault::Point::send);
@@ -95,10 +94,7 @@ class RankWatch final : public PortObserver {
     }
   }
 
-  void progressing() override {
-    end_compute();
-    move();
-  }
+  void progressing() override { move(); }
 
   void before_superstep(Superstep step) {
     step_ = step;
@@ -109,12 +105,22 @@ class RankWatch final : public PortObserver {
     }
     move();
     suffer(RankFault::Point::superstep);
-    if (slowness_ > 1) compute_start_ = Clock::now();
   }
 
-  void after_superstep() {
-    end_compute();
-    suffer(RankFault::Point::barrier);
+  void after_superstep() { suffer(RankFault::Point::barrier); }
+
+  bool is_slow() const { return slowness_ > 1; }
+
+  /// A slow rank sleeps as many times longer as it is slow, thread by thread, for what a thread
+  /// computed since the last call.
+  void slow_down(std::size_t num_rows) const {
+    constexpr double least_sleep = 1e-3;  // shorter ones take longer than they say
+    thread_local double last = 0, owed = 0;
+    const double now = thread_seconds();
+    if (num_rows > 0) owed += (now - last) * (slowness_ - 1);
+    if (owed >= least_sleep)
+      std::this_thread::sleep_for(std::chrono::duration<double>(std::exchange(owed, 0)));
+    last = now;
   }
 
   void end_run() {
@@ -141,11 +147,10 @@ class RankWatch final : public PortObserver {
                         std::memory_order_relaxed);
   }
 
-  /// A slow rank sleeps, before it moves its first frame, as much longer as it is slow.
-  void end_compute() {
-    if (!compute_start_) return;
-    const auto computed = Clock::now() - *std::exchange(compute_start_, std::nullopt);
-    std::this_thread::sleep_for(computed * (slowness_ - 1));
+  static double thread_seconds() {
+    timespec time{};
+    (void)::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
   }
 
   void suffer(RankFault::Point point) {
@@ -173,7 +178,6 @@ class RankWatch final : public PortObserver {
   std::vector<RankFault> faults_;
   double slowness_ = 1;
   Superstep step_ = -1;
-  std::optional<Clock::time_point> compute_start_;
 };
 
 }  // namespace
@@ -279,6 +283,8 @@ void JobWatch::begin_run(Rank rank, RunOptions& options) const {
     watch.after_superstep();
     if (then) then(step);
   };
+  if (watch.is_slow())
+    options.between_rows = [&watch](std::size_t num_rows) { watch.slow_down(num_rows); };
 }
 
 void JobWatch::end_run(Rank rank) const { state_->of(rank).end_run(); }

@@ -18,6 +18,14 @@ namespace {
 /// Raised when a key changes its meaning or goes; new keys do not raise it.
 constexpr int report_version = 1;
 
+Json speculation_json(const SpeculationReport& report) {
+  return {{"stolen", report.num_stolen},
+          {"cloned", report.num_cloned},
+          {"won", report.num_won},
+          {"lost", report.num_lost},
+          {"input_bytes", report.input_bytes}};
+}
+
 Json superstep_json(const SuperstepReport& step) {
   Json aggregates = Json::object();
   for (const auto& [name, value] : step.aggregates) aggregates[name] = value;
@@ -30,6 +38,7 @@ Json superstep_json(const SuperstepReport& step) {
           {"dropped", step.num_dropped},
           {"mutations", step.num_mutations},
           {"bytes_sent", step.bytes_sent},
+          {"speculation", speculation_json(step.speculation)},
           {"seconds",
            {{"compute", step.compute_seconds},
             {"exchange", step.exchange_seconds},
@@ -47,6 +56,7 @@ Json algorithm_json(const AlgorithmRecord& record) {
   json["messages"] = report.num_messages;
   json["dropped"] = report.num_dropped;
   json["bytes_sent"] = report.bytes_sent;
+  json["speculation"] = speculation_json(report.speculation);
   json["seconds"] = {{"prepare", record.prepare_seconds},
                      {"run", report.seconds},
                      {"write", record.write_seconds}};

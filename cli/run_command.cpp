@@ -65,6 +65,7 @@ class RunCommand final : public Command {
   bool digest_ = false;
   std::string report_;
   Snapshots snapshots_;
+  Speculation speculation_;
   std::string snapshot_every_ = "auto";
   std::optional<double> mtbf_;
 };
@@ -126,6 +127,17 @@ void RunCommand::declare(OptionSet& options) {
                "one file of all values; - is stdout, .gz and .zst compress, DIR/ is a folder");
   options.flag("--digest", digest_, "print a hash of all ids and values");
   options.text("--report", "FILE", report_, "write what the run did as JSON (docs/report.md)");
+  options.group("Slow ranks");
+  options.choice("--speculation", speculation_.rule,
+                 {{"progress-rate", schedule::StragglerRule::progress_rate},
+                  {"mapreduce-2004", schedule::StragglerRule::mapreduce_2004},
+                  {"off", schedule::StragglerRule::off},
+                  {"forced", schedule::StragglerRule::forced}},
+                 "when ranks that are done compute for slow ones (default progress-rate); changes no "
+                 "bit of a result (docs/guide/stragglers.md)");
+  options.flag("--verify", speculation_.verify,
+               "compare what two ranks computed of one shard; with --speculation forced of half of "
+               "them");
   options.group("Failures");
   options.text("--snapshots", "DIR", snapshots_.directory,
                "keep the state of the job here from time to time; all ranks must reach it "
@@ -218,6 +230,7 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
   AlgorithmOptions options = planned.options;
   options.run.direction = direction_;
   options.run.cancel = job.cancel;
+  options.run.speculation = speculation_;
   options.run.snapshots = snapshots_;
   options.run.snapshots.stop = job.stop;
   options.run.snapshots.job = text_of_job(planned, graph_.paths);

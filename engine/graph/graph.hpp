@@ -49,6 +49,16 @@ class Graph {
 
   /// From what the builder made; counts vertices and arcs over all ranks. Collective.
   Graph(Context& context, ShardMap shards, Vertices vertices, Side<E> in_side, bool is_directed);
+  /// Lists of some vertices of a graph of so many vertices, made elsewhere: by place of side_for's
+  /// out, in and both; those that are not there are not asked for.
+  Graph(Context& context, ShardMap shards, Vertices vertices,
+        std::array<std::unique_ptr<Side<E>>, 3> sides, bool is_directed, std::uint64_t num_vertices)
+      : context_(&context),
+        shards_(std::move(shards)),
+        vertices_(std::make_shared<const Vertices>(std::move(vertices))),
+        is_directed_(is_directed),
+        num_vertices_(num_vertices),
+        sides_(std::move(sides)) {}
   Graph(Graph&&) noexcept = default;
   Graph& operator=(Graph&&) noexcept = default;
 

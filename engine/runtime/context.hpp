@@ -151,6 +151,11 @@ class Exchange {
   /// per source, so that memory does not pile up.
   void poll(const std::function<void(Batch)>& receive);
 
+  /// Hands over what arrives, as `poll` does, until `is_over`, which is asked again and again; in
+  /// between the thread yields and sleeps. Throws what waiting for other ranks throws, also when
+  /// the deadline of the context passes.
+  void wait(const std::function<bool()>& is_over, const std::function<void(Batch)>& receive);
+
   /// Sends the closing frames and waits until every source closed; then hands over what remains,
   /// by source ascending (this rank's own included), in sending order per source.
   void close(const std::function<void(Batch)>& receive);
@@ -174,6 +179,8 @@ class Exchange {
   void absorb();
   void hand_over(Source& source, const std::function<void(Batch)>& receive);
   bool is_complete(const Source& source) const;
+  std::vector<Rank> incomplete() const;
+  std::string text_of_received() const;
 
   Context::State& state_;
   std::string name_;

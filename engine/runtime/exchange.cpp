@@ -121,34 +121,49 @@ void Exchange::poll(const std::function<void(Batch)>& receive) {
   });
 }
 
+void Exchange::wait(const std::function<bool()>& is_over,
+                    const std::function<void(Batch)>& receive) {
+  state_.guard([&] {
+    const auto hand_over_and_ask = [&] {
+      absorb();
+      for (Source& source : sources_) hand_over(source, receive);
+      return is_over();
+    };
+    state_.wait({name_, epoch_, hand_over_and_ask, [this] { return incomplete(); },
+                 [this] { return text_of_received(); }});
+  });
+}
+
+std::vector<Rank> Exchange::incomplete() const {
+  std::vector<Rank> ranks;
+  for (const Source& source : sources_) {
+    if (!is_complete(source)) ranks.push_back(source.rank);
+  }
+  return ranks;
+}
+
+std::string Exchange::text_of_received() const {
+  std::size_t num_batches = 0;
+  for (const Source& source : sources_) num_batches += source.num_delivered + source.waiting.size();
+  return std::to_string(num_batches) + " batches, and all from " +
+         std::to_string(sources_.size() - incomplete().size()) + " of " +
+         std::to_string(sources_.size()) + " ranks";
+}
+
 void Exchange::close(const std::function<void(Batch)>& receive) {
   state_.guard([&] {
     WEIR_EXPECT(!is_closed_, usage, "exchange \"" + name_ + "\" is closed twice");
     for (const Destination& to : destinations_) {
       state_.submit(to.rank, FrameKind::close, epoch_, {}, to.num_sent);
     }
-    const auto missing = [&] {
-      std::vector<Rank> ranks;
-      for (const Source& source : sources_) {
-        if (!is_complete(source)) ranks.push_back(source.rank);
-      }
-      return ranks;
-    };
     std::size_t num_complete = 0;  // sources before this one are complete
     const auto is_over = [&] {
       absorb();
       while (num_complete < sources_.size() && is_complete(sources_[num_complete])) ++num_complete;
       return num_complete == sources_.size();
     };
-    const auto received = [&] {
-      std::size_t num_batches = 0;
-      for (const Source& source : sources_)
-        num_batches += source.num_delivered + source.waiting.size();
-      return std::to_string(num_batches) + " batches, and all from " +
-             std::to_string(sources_.size() - missing().size()) + " of " +
-             std::to_string(sources_.size()) + " ranks";
-    };
-    state_.wait({name_, epoch_, is_over, missing, received});
+    state_.wait({name_, epoch_, is_over, [this] { return incomplete(); },
+                 [this] { return text_of_received(); }});
     is_closed_ = true;
     state_.end(epoch_);
 

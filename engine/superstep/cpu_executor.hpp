@@ -34,6 +34,8 @@ namespace weir {
 
 template <class Executor>
 class SavedState;
+template <class Executor>
+class ShardReplicas;
 
 namespace detail {
 
@@ -96,6 +98,14 @@ class CpuExecutor {
     context_.agree([&] { initialise(initial); });
   }
 
+  /// Without values: of a replica of a shard, which is given them anew for each superstep.
+  CpuExecutor(G& graph, const std::tuple<First, Rest...>& programs, const RunOptions& options)
+      : graph_(graph), context_(graph.context()), programs_(programs), options_(options) {
+    bind();
+    values_.resize(vertices().size());
+    halted_.assign(vertices().size(), Mark::unset);
+  }
+
   /// Prepares superstep `step`: phase, aggregates of the last one, and which rows to visit.
   void begin(Superstep step, const Decision& decision, const Agreed<First>& agreed) {
     phase_ = decision.phase;
@@ -112,16 +122,17 @@ class CpuExecutor {
     });
   }
 
-  /// Folds, computes and publishes for every active vertex.
-  void run() {
-    with_phase(phase_, [&](auto current) {
-      if constexpr (may_run_small) {
-        if (small_.is_open()) return run_small<current>();
-      }
-      if (!read_phase_) return run_phase<num_phases, current>();
-      with_phase(*read_phase_, [&](auto sender) { run_phase<sender, current>(); });
-    });
-    gather_work();
+  /// Folds, computes and publishes for every active vertex. `watch` may be null.
+  void run(RowWatch* watch = nullptr) {
+    const bool is_small = small_.is_open();
+    if constexpr (may_run_small) {
+      if (is_small) with_phase(phase_, [&](auto current) { run_small<current>(); });
+    }
+    if (!is_small) {
+      touched_ = frontier_.visited_shards();
+      frontier_.for_each_place(context_, [&](std::size_t i) { compute_shard(i, watch); });
+    }
+    finish_run();
   }
 
   /// Brings published values to the ranks that read them. Collective.
@@ -252,6 +263,8 @@ class CpuExecutor {
  private:
   template <class>
   friend class SavedState;
+  template <class>
+  friend class ShardReplicas;
 
   using Combiner = typename detail::CombinerOf<First>::type;
   using Pushed = PushedMessages<Combiner>;
@@ -704,14 +717,23 @@ class CpuExecutor {
     }
   }
 
-  /// Computes every visited row of every shard. `S` scattered what is read; num_phases: nothing
-  /// was.
+  /// Computes the visited rows of the i-th of the visited shards.
+  void compute_shard(std::size_t i, RowWatch* watch) {
+    with_phase(phase_, [&](auto current) {
+      if (!read_phase_) return compute_shard<num_phases, current>(i, watch);
+      with_phase(*read_phase_, [&](auto sender) { compute_shard<sender, current>(i, watch); });
+    });
+  }
   template <std::size_t S, std::size_t C>
-  void run_phase() {
-    touched_ = frontier_.visited_shards();
-    frontier_.for_each_shard(
-        context_, [&](std::size_t s, const auto& rows) { compute_rows<S, C>(work_[s], rows); });
+  void compute_shard(std::size_t i, RowWatch* watch) {
+    frontier_.visit_shard(i, watch, [&](std::size_t s, const auto& rows) {
+      compute_rows<S, C>(work_[s], rows);
+    });
+  }
+
+  void finish_run() {
     pushed_.end();
+    gather_work();
   }
 
   /// Computes the rows of a small inbox, in one go where shards need not be told apart.

@@ -9,6 +9,7 @@
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
 #include <weir/engine/superstep/snapshots.hpp>
+#include <weir/engine/superstep/speculation.hpp>
 #include <weir/engine/superstep/summary.hpp>
 
 namespace weir {
@@ -42,7 +43,8 @@ Decision decide(Context& context, const P& program, Superstep step, std::size_t 
 template <class Executor, class P>
 Ending drive(Context& context, Executor& executor, const P& program, const RunOptions& options,
              const std::function<std::uint64_t()>& num_vertices, Agreed<P>& agreed,
-             Recorder& recorder, RunSnapshots<Executor, P>& snapshots) {
+             Recorder& recorder, RunSnapshots<Executor, P>& snapshots,
+             RunSpeculation<Executor>& speculation) {
   std::size_t phase = 0;
   for (Superstep step = snapshots.resume(agreed, phase, recorder);; ++step) {
     const Decision decision =
@@ -55,7 +57,7 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
     context.set_superstep(step);
     recorder.begin(step, phase);
     executor.begin(step, decision, agreed);  // which rows to visit
-    executor.run();                          // fold, compute, publish
+    speculation.run(agreed.summary);         // fold, compute, publish
     recorder.computed(executor.is_sparse());
     executor.exchange();  // published values to their readers
     recorder.exchanged();

@@ -21,6 +21,7 @@
 #include <weir/engine/runtime/context.hpp>
 #include <weir/engine/superstep/cpu_handle.hpp>
 #include <weir/engine/superstep/decision.hpp>
+#include <weir/engine/superstep/frontier.hpp>
 #include <weir/engine/superstep/messages.hpp>
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/published.hpp>
@@ -130,8 +131,9 @@ class FixedPointExecutor {
   }
 
   /// Takes in what other ranks published, then empties the current bucket, again and again while
-  /// rows fall into it.
-  void run() {
+  /// rows fall into it. `watch` may be null.
+  void run(RowWatch* watch) {
+    watch_ = watch;
     if (current_ == Buckets::none) current_ = last_;  // all that is left comes from other ranks
     last_ = current_;
     if (view_.superstep == 0) {
@@ -247,8 +249,10 @@ class FixedPointExecutor {
   void share(std::size_t count, const F& body) {
     constexpr std::size_t run = 64;
     if (workers_.size() == 1 || count < 4 * run) {
-      for (std::size_t i = 0; i < count; ++i) body(workers_.front(), i);
-      drain(workers_.front());
+      watched(count, [&] {
+        for (std::size_t i = 0; i < count; ++i) body(workers_.front(), i);
+        drain(workers_.front());
+      });
       return;
     }
     std::atomic<std::size_t> next{0};
@@ -256,10 +260,19 @@ class FixedPointExecutor {
       for (;;) {
         const std::size_t first = next.fetch_add(run, std::memory_order_relaxed);
         if (first >= count) break;
-        for (std::size_t i = first; i < std::min(count, first + run); ++i) body(workers_[w], i);
+        watched(run, [&] {
+          for (std::size_t i = first; i < std::min(count, first + run); ++i) body(workers_[w], i);
+        });
       }
       drain(workers_[w]);
     });
+  }
+
+  template <class F>
+  void watched(std::size_t count, const F& body) {
+    if (watch_ != nullptr) (void)watch_->goes_on(0);
+    body();
+    if (watch_ != nullptr) (void)watch_->goes_on(count);
   }
 
   /// Bucket fusion: a worker empties its own part of the current bucket while it is small.
@@ -396,6 +409,7 @@ class FixedPointExecutor {
   std::vector<Slot> starts_;
   std::uint64_t current_ = 0;  // bucket
   std::uint64_t last_ = 0;
+  RowWatch* watch_ = nullptr;
   std::mutex failing_;
   StepView<P, E> view_;
   Summary summary_;

@@ -13,6 +13,22 @@
 
 namespace weir {
 
+/// Asked by whoever computes the rows of a shard: before the first, now and then, after the last.
+class RowWatch {
+ public:
+  /// Rows between two questions: the cost of one is lost among them.
+  static constexpr std::size_t rows_between = 256;
+
+  virtual ~RowWatch() = default;
+  /// Whether to go on after so many rows; the rest is left alone otherwise.
+  virtual bool goes_on(std::size_t num_rows) = 0;
+
+ protected:
+  RowWatch() = default;
+  RowWatch(const RowWatch&) = default;
+  RowWatch& operator=(const RowWatch&) = default;
+};
+
 /// The rows a superstep visits: all of them, those marked, or a list. Always shard by shard and
 /// ascending inside a shard, so that nothing depends on which it is.
 class Frontier {
@@ -78,38 +94,74 @@ class Frontier {
   /// Own shards (0 is the rank's first) that may hold a visited row, ascending.
   const std::vector<std::size_t>& visited_shards() const { return shards_; }
 
-  /// Calls body(shard, rows) for every visited shard on the context's threads; rows(f) calls f(row)
-  /// in order.
+  /// Calls body(i) for the places of `visited_shards()`, on the context's threads where that pays.
   template <class F>
-  void for_each_shard(Context& context, const F& body) {
-    const auto visit_shard = [&](std::size_t i) {
-      const std::size_t shard = shards_[i];
-      body(
-          shard, [&](const auto& f) __attribute__((always_inline)) {
-            if (way_ == Way::listed) {
-              for (std::size_t k = cuts_[i]; k < cuts_[i + 1]; ++k) f(rows_[k]);
-              return;
-            }
-            const Row begin = first_row(shard);
-            const Row end = first_row(shard + 1);
-            if (way_ == Way::all) {
-              for (Row row = begin; row < end; ++row) f(row);
-            } else {
-              const std::span<Mark> marks = std::span(is_marked_).subspan(begin, end - begin);
-              for_each_set(marks, [&](std::size_t k) { f(begin + static_cast<Row>(k)); });
-              std::fill(marks.begin(), marks.end(), Mark::unset);
-            }
-          });
-    };
+  void for_each_place(Context& context, const F& body) const {
     if (is_serial_) {
-      for (std::size_t i = 0; i < shards_.size(); ++i) visit_shard(i);
+      for (std::size_t i = 0; i < shards_.size(); ++i) body(i);
     } else {
-      context.parallel_for(shards_.size(), visit_shard);
+      context.parallel_for(shards_.size(), body);
     }
+  }
+
+  /// Calls body(shard, rows) for the i-th of `visited_shards()`; rows(f) calls f(row) in order, and
+  /// asks the watch in between unless it is null.
+  template <class F>
+  void visit_shard(std::size_t i, RowWatch* watch, const F& body) {
+    const std::size_t shard = shards_[i];
+    const auto rows = [&](const auto& f) __attribute__((always_inline)) {
+      if (way_ == Way::listed) {
+        for_each_watched(cuts_[i], cuts_[i + 1], watch, [&](std::size_t k) { f(rows_[k]); });
+        return;
+      }
+      const Row begin = first_row(shard);
+      const Row end = first_row(shard + 1);
+      if (way_ == Way::all) {
+        for_each_watched(begin, end, watch, f);
+        return;
+      }
+      const std::span<Mark> marks = std::span(is_marked_).subspan(begin, end - begin);
+      for_each_watched(std::size_t{0}, (marks.size() + 7) / 8, watch, [&](std::size_t word) {
+        for_each_set(marks.subspan(8 * word, std::min<std::size_t>(8, marks.size() - 8 * word)),
+                     [&](std::size_t k) { f(begin + static_cast<Row>(8 * word + k)); });
+      });
+      std::fill(marks.begin(), marks.end(), Mark::unset);
+    };
+    body(shard, rows);
+  }
+
+  /// The rows of the i-th of `visited_shards()`, of a superstep that keeps no list: flags, one a
+  /// row; none where all are visited.
+  std::span<const Mark> marked_rows(std::size_t i) const {
+    if (way_ != Way::marked) return {};
+    const Row begin = first_row(shards_[i]);
+    return std::span(is_marked_).subspan(begin, first_row(shards_[i] + 1) - begin);
+  }
+  /// Leaves the i-th of `visited_shards()` out: it was visited elsewhere.
+  void skip_shard(std::size_t i) {
+    if (way_ != Way::marked) return;
+    const Row begin = first_row(shards_[i]);
+    const Row end = first_row(shards_[i] + 1);
+    std::fill(is_marked_.begin() + begin, is_marked_.begin() + end, Mark::unset);
   }
 
  private:
   enum class Way { all, marked, listed };
+
+  /// Calls f(k) for k in [begin, end), and asks the watch in between.
+  template <class Index, class F>
+  [[gnu::always_inline]] static inline void for_each_watched(Index begin, Index end,
+                                                             RowWatch* watch, const F& f) {
+    const Index first = begin;
+    for (;;) {
+      if (watch != nullptr && !watch->goes_on(static_cast<std::size_t>(begin - first))) return;
+      if (begin == end) return;
+      const auto left = static_cast<std::size_t>(end - begin);
+      const Index next = begin + static_cast<Index>(
+                                     watch == nullptr ? left : std::min(RowWatch::rows_between, left));
+      for (; begin < next; ++begin) f(begin);
+    }
+  }
 
   /// Whether a list does not pay: sorting a row costs as much as looking at the marks of some 500.
   bool is_many() const { return num_rows_ > is_marked_.size() / 512 + 64; }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <weir/engine/model/ids.hpp>
+#include <weir/engine/schedule/straggler_policy.hpp>
 
 namespace weir {
 
@@ -19,6 +20,15 @@ enum class Direction {
   automatic,  ///< push or pull by how much work is left; monotone programs to local fixed points
   push,       ///< sources write along their edges (inexact combiners: they mark who pulls)
   pull,       ///< every target reads its list
+};
+
+/// What ranks computed for others, over all ranks (docs/guide/stragglers.md).
+struct SpeculationReport {
+  std::uint64_t num_stolen = 0;  ///< shards that waited at one rank and were given to another
+  std::uint64_t num_cloned = 0;  ///< shards that two ranks computed
+  std::uint64_t num_won = 0;     ///< clones that ended before the first attempt
+  std::uint64_t num_lost = 0;    ///< clones that did not
+  std::uint64_t input_bytes = 0;  ///< that were sent to those who helped
 };
 
 /// What one superstep did, over all ranks; seconds are this rank's.
@@ -35,6 +45,7 @@ struct SuperstepReport {
   double compute_seconds = 0;
   double exchange_seconds = 0;
   double barrier_seconds = 0;
+  SpeculationReport speculation;
   std::vector<std::pair<std::string, double>> aggregates;  ///< named ones only
 };
 
@@ -56,6 +67,7 @@ struct RunReport {
   std::uint64_t num_messages = 0;
   std::uint64_t num_dropped = 0;
   std::uint64_t bytes_sent = 0;
+  SpeculationReport speculation;
   std::vector<SuperstepReport> supersteps;
 };
 
@@ -88,6 +100,16 @@ struct Snapshots {
   CancelToken stop{};
 };
 
+/// How ranks that are done help slow ones (docs/guide/stragglers.md). The bits of the result are the
+/// same. Programs that change the topology, and monotone ones unless the rule is `forced`, are
+/// computed where they are.
+struct Speculation {
+  schedule::StragglerRule rule = schedule::StragglerRule::progress_rate;
+  /// Every shard that two ranks computed is compared; Error{internal} names the vertex where they
+  /// part.
+  bool verify = false;
+};
+
 inline constexpr Superstep no_superstep_limit = std::numeric_limits<Superstep>::max();
 
 /// How a program runs. Every rank passes the same values; callbacks are this rank's own.
@@ -98,9 +120,13 @@ struct RunOptions {
   std::uint64_t seed = 1;  ///< of `v.random()`
   CancelToken cancel{};    ///< agreed on at the next barrier: Error{cancelled} on all ranks
   Snapshots snapshots{};
+  Speculation speculation{};
   std::function<void(const SuperstepReport&)> progress{};  ///< after every superstep
   std::function<void(Superstep)> before_superstep{};
   std::function<void(Superstep)> after_superstep{};
+  /// Called by every thread that computes a shard with the number of vertices that it visited:
+  /// before the first, every few hundred, after the last. For injected slowness.
+  std::function<void(std::size_t)> between_rows{};
 };
 
 }  // namespace weir

@@ -46,6 +46,14 @@ void Recorder::commit(const Summary& agreed) {
   current_.num_mutations = agreed.num_mutations;
   current_.num_dropped = agreed.num_dropped;
   current_.bytes_sent = agreed.bytes_sent;
+  current_.speculation = {agreed.num_stolen, agreed.num_cloned, agreed.num_clones_won,
+                          agreed.num_clones_lost, agreed.input_bytes};
+  SpeculationReport& all = report_.speculation;
+  all.num_stolen += agreed.num_stolen;
+  all.num_cloned += agreed.num_cloned;
+  all.num_won += agreed.num_clones_won;
+  all.num_lost += agreed.num_clones_lost;
+  all.input_bytes += agreed.input_bytes;
   report_.num_messages += agreed.num_messages;
   report_.num_dropped += agreed.num_dropped;
   report_.bytes_sent += agreed.bytes_sent;

@@ -15,6 +15,7 @@
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
 #include <weir/engine/superstep/snapshots.hpp>
+#include <weir/engine/superstep/speculation.hpp>
 
 namespace weir {
 
@@ -55,9 +56,10 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
         agreed.summary.num_unhalted = executor.num_unhalted_of_all();
         Recorder recorder(context, options);
         RunSnapshots<Executor, First> snapshots(graph, executor, programs, options);
+        RunSpeculation<Executor> speculation(context, executor, options);
         const Ending ending = drive(
             context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
-            agreed, recorder, snapshots);
+            agreed, recorder, snapshots, speculation);
         return RunResult<weir::ValueOf<First>>{executor.take_values(),
                                                recorder.finish(ending, Executor::is_synchronous)};
       } catch (...) {
@@ -65,7 +67,9 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
       }
     };
     if constexpr (sizeof...(Rest) == 0 && runs_to_fixed_point<First>) {
-      if (options.direction == Direction::automatic && options.max_supersteps == no_superstep_limit)
+      if (options.direction == Direction::automatic &&
+          options.max_supersteps == no_superstep_limit &&
+          options.speculation.rule != schedule::StragglerRule::forced)
         return run_by(std::in_place_type<FixedPointExecutor<G, First>>);
     }
     return run_by(std::in_place_type<CpuExecutor<G, First, Rest...>>);

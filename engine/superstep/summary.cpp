@@ -19,7 +19,10 @@ constexpr std::array counters = {&Summary::num_computed,        &Summary::num_un
                                  &Summary::num_dropped,         &Summary::bytes_sent,
                                  &Summary::wants_to_cancel,     &Summary::wants_snapshot,
                                  &Summary::wants_to_stop,       &Summary::num_writing,
-                                 &Summary::num_failed_writes};
+                                 &Summary::num_failed_writes,
+                                 &Summary::num_stolen,          &Summary::num_cloned,
+                                 &Summary::num_clones_won,      &Summary::num_clones_lost,
+                                 &Summary::input_bytes};
 
 void append_text(Bytes& out, std::span<const std::byte> text) {
   append_plain(out, std::uint64_t{text.size()});
@@ -29,6 +32,7 @@ void append_text(Bytes& out, std::span<const std::byte> text) {
 Bytes encode_summary(const Summary& summary) {
   Bytes out;
   for (const auto counter : counters) append_plain(out, summary.*counter);
+  append_plain(out, summary.compute_nanoseconds);
   append_plain(out, summary.next_bucket);
   append_plain(out, summary.failure.has_value());
   if (summary.failure) {
@@ -45,6 +49,7 @@ Summary decode_summary(const Bytes& bytes) {
   BytesView in(bytes);
   Summary summary;
   for (const auto counter : counters) summary.*counter = in.take<std::uint64_t>();
+  summary.compute_nanoseconds = in.take<std::uint64_t>();
   summary.next_bucket = in.take<std::uint64_t>();
   if (in.take<bool>()) {
     Failure failure;
@@ -64,6 +69,7 @@ Bytes combine(const Bytes& left_bytes, const Bytes& right_bytes) {
   Summary left = decode_summary(left_bytes);
   Summary right = decode_summary(right_bytes);
   for (const auto counter : counters) left.*counter += right.*counter;
+  left.compute_nanoseconds = std::max(left.compute_nanoseconds, right.compute_nanoseconds);
   left.next_bucket = std::min(left.next_bucket, right.next_bucket);
   if (right.failure && (!left.failure || *right.failure < *left.failure))
     left.failure = std::move(right.failure);

@@ -46,6 +46,13 @@ struct Summary {
   std::uint64_t wants_to_stop = 0;      ///< after a snapshot
   std::uint64_t num_writing = 0;        ///< ranks that still write the last snapshot
   std::uint64_t num_failed_writes = 0;  ///< ranks that could not
+  std::uint64_t num_stolen = 0;         ///< shards, see SpeculationReport
+  std::uint64_t num_cloned = 0;
+  std::uint64_t num_clones_won = 0;
+  std::uint64_t num_clones_lost = 0;
+  std::uint64_t input_bytes = 0;
+  /// Longest time that a rank computed in this superstep; folded by maximum.
+  std::uint64_t compute_nanoseconds = 0;
   /// Smallest bucket with a row to compute, of a monotone program; folded by minimum.
   std::uint64_t next_bucket = ~std::uint64_t{0};
   std::optional<Failure> failure;

@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: Apache-2.0
+// Shards of one rank computed on another: what travels there and back.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include <weir/engine/runtime/codec.hpp>
+#include <weir/engine/superstep/cpu_executor.hpp>
+#include <weir/engine/superstep/shard_race.hpp>
+#include <weir/engine/superstep/state.hpp>
+
+namespace weir {
+
+/// The shards of an executor as tasks of a race; none for executors whose shards stay where they
+/// are.
+template <class Executor>
+class ShardReplicas {
+ public:
+  static constexpr bool is_possible = false;
+};
+
+/// A replica of a shard is a small executor: the shard's rows and lists as they are at the owner,
+/// and, as ghosts, the vertices they read. It is kept, so that from the second time on only the
+/// state of the rows and what the ghosts published are sent.
+template <class G, class First, class... Rest>
+class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
+ public:
+  using Executor = CpuExecutor<G, First, Rest...>;
+  using E = typename Executor::E;
+  using Value = typename First::Value;
+  using Message = typename First::Message;
+  using Tags = AggregatorsOf<First>;
+  static constexpr bool is_possible =
+      SavedState<Executor>::is_possible &&
+      (Tags::size == 0 || Transferable<typename Tags::Values>);
+
+  explicit ShardReplicas(Executor& executor)
+      : executor_(executor), replica_options_(executor.options_) {
+    replica_options_.direction = Direction::pull;
+  }
+
+  /// Before `size` is asked. A superstep that lists its rows or whose messages are folded already
+  /// is over too soon to be shared: then there are no tasks, and nothing to finish.
+  void begin() {
+    has_tasks_ = !executor_.small_.is_open() && !executor_.frontier_.is_listed() &&
+                 !executor_.pushed_.has_any() && !executor_.delivered_;
+    if (has_tasks_) executor_.touched_ = executor_.frontier_.visited_shards();
+  }
+  void finish() {
+    if (has_tasks_) executor_.finish_run();
+  }
+  bool has_tasks() const { return has_tasks_; }
+
+  std::size_t size() const override {
+    return has_tasks_ ? executor_.frontier_.visited_shards().size() : 0;
+  }
+  std::size_t num_rows(std::size_t place) const override {
+    const auto [first, last] = rows_of(shard_at(place));
+    return last - first;
+  }
+  void compute(std::size_t place, RowWatch& watch) override {
+    executor_.compute_shard(place, &watch);
+  }
+
+  Bytes state(std::size_t place) override {
+    Bytes bytes;
+    SavedState<Executor>(executor_).save(shard_at(place), bytes);
+    return bytes;
+  }
+
+  bool is_known(std::size_t place, Rank helper) const override {
+    const auto found = shared_.find(shard_at(place));
+    return found != shared_.end() && found->second.kept_by.contains(helper);
+  }
+
+  Bytes input(std::size_t place, const Bytes& state, Rank helper) override {
+    const ShardIndex shard = shard_at(place);
+    Shared& shared = shared_[shard];
+    Header header;
+    header.shard = shard;
+    header.has_lists = shared.kept_by.contains(helper) ? 0 : 1;
+    header.reads = executor_.read_phase_ ? static_cast<std::uint32_t>(*executor_.read_phase_)
+                                         : std::uint32_t{nothing};
+    const std::span<const Mark> marks = executor_.frontier_.marked_rows(place);
+    header.has_marks = marks.empty() ? 0 : 1;
+    header.state_bytes = state.size();
+    Bytes out;
+    append_plain(out, header);
+    if (header.has_lists != 0) {
+      append_lists(shard, shared, out);
+      shared.kept_by.insert(helper);
+    }
+    const auto mark_bytes = std::as_bytes(marks);
+    out.insert(out.end(), mark_bytes.begin(), mark_bytes.end());
+    out.insert(out.end(), state.begin(), state.end());
+    if (executor_.read_phase_) {
+      Executor::with_phase(*executor_.read_phase_, [&](auto k) {
+        const auto& channel = std::get<k>(executor_.channels_);
+        append_published(channel.read, shared.ghosts[place_of<k>(executor_.graph_)], out);
+      });
+    }
+    return out;
+  }
+
+  Bytes result(std::size_t place) override {
+    return result_of(executor_, executor_.touched_[place], shard_at(place));
+  }
+
+  void install(std::size_t place, std::span<const std::byte> result) override {
+    executor_.frontier_.skip_shard(place);
+    BytesView in(result);
+    auto& work = executor_.work_[executor_.touched_[place]];
+    work.clear();
+    take_work(in, work);
+    const auto [first, last] = rows_of(shard_at(place));
+    const auto flags = in.take_bytes(last - first);
+    std::vector<Row> published;
+    for (Row row = first; row < last; ++row) {
+      executor_.halted_[row] =
+          detail::has_flag(flags[row - first], detail::is_halted) ? Mark::set : Mark::unset;
+      if (detail::has_flag(flags[row - first], detail::has_value)) published.push_back(row);
+    }
+    detail::take_values<Value>(in, last - first, [&](std::size_t i, detail::Wire<Value> value) {
+      executor_.values_[first + i].value = static_cast<Value>(std::move(value));
+    });
+    Executor::with_phase(executor_.phase_, [&](auto k) {
+      auto& channel = std::get<k>(executor_.channels_);
+      const Slot* const slots = channel.side->slots.of_rows.data();
+      if (channel.write.is_stale()) {
+        for (Row row = first; row < last; ++row) {
+          if (!detail::has_flag(flags[row - first], detail::has_value))
+            channel.write.drop(slots[row]);
+        }
+      }
+      using Published = PublishedOf<Phase<k>>;
+      detail::take_values<Published>(
+          in, published.size(), [&](std::size_t i, detail::Wire<Published> value) {
+            channel.write.put(slots[published[i]], static_cast<Published>(std::move(value)));
+          });
+    });
+  }
+
+  void refuse(std::size_t place, Rank helper, std::span<const std::byte> other) override {
+    const auto [first, last] = rows_of(shard_at(place));
+    const Row row = first_difference(result(place), other, first, last);
+    Failure failure;
+    failure.code = ErrorCode::internal;
+    failure.vertex = executor_.vertices().id(row);
+    failure.rank = executor_.context_.rank();
+    failure.text = "rank " + std::to_string(failure.rank) + " and rank " + std::to_string(helper) +
+                   " computed shard " + std::to_string(shard_at(place)) +
+                   " to different bits; one of them computes or remembers wrongly, or the program "
+                   "is not deterministic";
+    executor_.work_[executor_.touched_[place]].failure = std::move(failure);
+  }
+
+  AcceptedShard& accept(Rank owner, std::span<const std::byte> input) override {
+    BytesView in(input);
+    const auto header = in.take<Header>();
+    auto& kept = replicas_[{owner, header.shard}];
+    if (header.has_lists != 0) kept = take_lists(in);
+    Replica& replica = *kept;
+    const auto num_rows = replica.graph.vertices()->size();
+    replica.is_ready = false;
+    try {
+      load(replica, header, in, num_rows);
+      replica.is_ready = true;
+    } catch (const Error&) {
+      // Code of the program threw: it does where the owner computes the shard, too.
+    }
+    return replica;
+  }
+
+ private:
+  static constexpr std::uint32_t nothing = 0xffffffff;
+  template <std::size_t K>
+  using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
+  using Sides = std::array<std::unique_ptr<Side<E>>, 3>;
+
+  struct Header {
+    ShardIndex shard = 0;
+    std::uint32_t reads = nothing;  ///< phase that published what is read
+    std::uint8_t has_lists = 0;
+    std::uint8_t has_marks = 0;
+    std::uint64_t state_bytes = 0;
+  };
+
+  /// What the owner remembers of a shard that helpers know: the slots whose published values they
+  /// need, by place of the side.
+  struct Shared {
+    std::array<std::vector<Slot>, 3> ghosts;
+    std::set<Rank> kept_by;
+  };
+
+  struct Replica final : AcceptedShard {
+    Replica(Context& context, ShardMap shards, Vertices vertices, Sides sides, bool is_directed,
+            std::uint64_t num_vertices, const std::tuple<First, Rest...>& programs,
+            const RunOptions& options)
+        : graph(context, std::move(shards), std::move(vertices), std::move(sides), is_directed,
+                num_vertices),
+          executor(graph, programs, options) {}
+    std::optional<Bytes> compute(RowWatch& watch) override {
+      if (!is_ready) return std::nullopt;
+      executor.compute_shard(0, &watch);
+      Executor::with_phase(executor.phase_, [&](auto k) {  // so that it will be emptied
+        std::get<k>(executor.channels_).write.note(executor.work_.front().num_scattered);
+      });
+      if (executor.work_.front().failure) return std::nullopt;
+      return result_of(executor, 0, 0);
+    }
+    std::remove_const_t<G> graph;
+    Executor executor;
+    std::array<std::vector<Slot>, 3> ghosts;
+    bool is_ready = false;
+  };
+
+  ShardIndex shard_at(std::size_t place) const {
+    return executor_.vertices().shards().begin +
+           static_cast<ShardIndex>(executor_.frontier_.visited_shards()[place]);
+  }
+  std::pair<Row, Row> rows_of(ShardIndex shard) const {
+    return {executor_.vertices().first_row(shard), executor_.vertices().first_row(shard + 1)};
+  }
+
+  /// Which of the sides of a graph has the lists of such edges.
+  static std::size_t place_of(const G& graph, Edges edges) {
+    if (!graph.is_directed() || edges == Edges::out) return 0;
+    return edges == Edges::in ? 1 : 2;
+  }
+  template <std::size_t K>
+  static std::size_t place_of(const G& graph) {
+    return place_of(graph, along_edges_of<Phase<K>>());
+  }
+  /// The sides that the phases read, and one for arcs().
+  static std::map<std::size_t, Edges> places(const G& graph) {
+    std::map<std::size_t, Edges> all;
+    Executor::for_each_phase([&](auto k) {
+      constexpr Edges edges = along_edges_of<Phase<k>>();
+      all.emplace(place_of(graph, edges), edges);
+    });
+    if constexpr (ArcReadingProgram<First>) all.emplace(place_of(graph, Edges::in), Edges::in);
+    return all;
+  }
+
+  // Lists.
+
+  void append_lists(ShardIndex shard, Shared& shared, Bytes& out) {
+    const auto [first, last] = rows_of(shard);
+    const Vertices& vertices = executor_.vertices();
+    std::vector<VertexRecord> records;
+    for (Row row = first; row < last; ++row) {
+      records.push_back({vertices.id(row), vertices.in_degree(row), vertices.out_degree(row),
+                         vertices.heat(row)});
+    }
+    encode(std::span<const VertexRecord>(records), out);
+    for (const auto& [place, edges] : places(executor_.graph_))
+      append_side(executor_.graph_.side_for(edges), first, last, shared.ghosts[place], out);
+  }
+
+  /// The lists of some rows, their slots numbered anew in the same order.
+  void append_side(const Side<E>& side, Row first, Row last, std::vector<Slot>& ghosts,
+                   Bytes& out) {
+    const std::uint64_t begin = side.first(first), end = side.first(last);
+    is_named_.resize(side.slots.size());
+    number_.resize(side.slots.size());
+    for (std::uint64_t i = begin; i < end; ++i) is_named_[side.neighbours[i]] = Mark::set;
+    for (Row row = first; row < last; ++row) is_named_[side.slots.of_rows[row]] = Mark::set;
+    std::vector<VertexId> ids;
+    std::vector<Row> rows;
+    ghosts.clear();
+    for_each_set(is_named_, [&](std::size_t slot) {
+      number_[slot] = static_cast<Slot>(ids.size());
+      const Row row = side.slots.rows[slot];
+      const bool is_own = row >= first && row < last;  // no_row is past the last
+      ids.push_back(side.slots.ids[slot]);
+      rows.push_back(is_own ? row - first : Slots::no_row);
+      if (!is_own) ghosts.push_back(static_cast<Slot>(slot));
+    });
+    std::fill(is_named_.begin(), is_named_.end(), Mark::unset);
+    std::vector<std::uint64_t> offsets, splits;
+    for (Row row = first; row < last; ++row) offsets.push_back(side.first(row) - begin);
+    offsets.push_back(end - begin);
+    if (!side.splits.empty()) {
+      for (Row row = first; row < last; ++row) splits.push_back(side.split(row) - begin);
+    }
+    std::vector<Slot> neighbours;
+    neighbours.reserve(end - begin);
+    for (std::uint64_t i = begin; i < end; ++i) neighbours.push_back(number_[side.neighbours[i]]);
+    append_plain(out, side.is_symmetric);
+    encode(std::span<const VertexId>(ids), out);
+    encode(std::span<const Row>(rows), out);
+    encode(std::span<const std::uint64_t>(offsets), out);
+    encode(std::span<const std::uint64_t>(splits), out);
+    encode(std::span<const Slot>(neighbours), out);
+    if constexpr (!std::is_empty_v<E>) {
+      append_plain(out, side.values.form());
+      detail::append_records<E>(
+          end - begin, [&](std::size_t i) { return side.values[begin + i]; }, out);
+    }
+  }
+
+  template <class T>
+  static LargeVector<T> take_array(BytesView& in) {
+    std::vector<T> values;
+    decode(in, values);
+    return LargeVector<T>(values.begin(), values.end());
+  }
+
+  static std::unique_ptr<Side<E>> take_side(BytesView& in, std::vector<Slot>& ghosts) {
+    auto side = std::make_unique<Side<E>>();
+    side->is_symmetric = in.take<bool>();
+    Slots& slots = side->slots;
+    slots.ids = take_array<VertexId>(in);
+    slots.rows = take_array<Row>(in);
+    side->offsets = take_array<std::uint64_t>(in);
+    side->splits = take_array<std::uint64_t>(in);
+    std::vector<Slot> neighbours;
+    decode(in, neighbours);
+    side->neighbours.resize(neighbours.size());
+    std::copy(neighbours.begin(), neighbours.end(), side->neighbours.begin());
+    if constexpr (!std::is_empty_v<E>) {
+      side->values.resize(neighbours.size(), in.take<detail::ValueForm>());
+      detail::take_values<E>(in, neighbours.size(), [&](std::size_t i, detail::Wire<E> value) {
+        side->values.set(i, static_cast<E>(value));
+      });
+    }
+    slots.of_rows.resize(side->offsets.size() - 1);
+    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
+      if (slots.rows[slot] == Slots::no_row) {
+        ghosts.push_back(static_cast<Slot>(slot));
+      } else {
+        slots.of_rows[slots.rows[slot]] = static_cast<Slot>(slot);
+      }
+    }
+    return side;
+  }
+
+  std::unique_ptr<Replica> take_lists(BytesView& in) {
+    if (!alone_) {
+      ContextOptions options;
+      options.threads = 1;
+      alone_ = std::make_unique<Context>(options);
+    }
+    std::vector<VertexRecord> records;
+    decode(in, records);
+    const bool is_directed = executor_.graph_.is_directed();
+    Sides sides;
+    std::array<std::vector<Slot>, 3> ghosts;
+    for (const auto& [place, edges] : places(executor_.graph_))
+      sides[place] = take_side(in, ghosts[place]);
+    std::sort(records.begin(), records.end(),
+              [](const auto& a, const auto& b) { return a.id < b.id; });
+    ShardMap shards({records.front().id}, 1);
+    Vertices vertices(*alone_, shards, std::move(records));
+    auto replica = std::make_unique<Replica>(*alone_, std::move(shards), std::move(vertices),
+                                             std::move(sides), is_directed,
+                                             executor_.graph_.num_vertices(), executor_.programs_,
+                                             replica_options_);
+    replica->ghosts = std::move(ghosts);
+    return replica;
+  }
+
+  // What a superstep begins with.
+
+  template <class Published>
+  static void append_published(const PublishedBuffer<Published>& buffer,
+                               const std::vector<Slot>& slots, Bytes& out) {
+    std::vector<Slot> present;
+    const std::size_t flags_at = out.size();
+    out.resize(flags_at + (slots.size() + 7) / 8);
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if (!buffer.has(slots[i])) continue;
+      out[flags_at + i / 8] |= std::byte{1} << (i % 8);
+      present.push_back(slots[i]);
+    }
+    detail::append_records<Published>(
+        present.size(), [&](std::size_t i) { return buffer[present[i]]; }, out);
+  }
+
+  template <class Published>
+  static void take_published(BytesView& in, const std::vector<Slot>& slots,
+                             PublishedBuffer<Published>& buffer) {
+    const auto flags = in.take_bytes((slots.size() + 7) / 8);
+    std::vector<Slot> present;
+    for (std::size_t i = 0; i < slots.size(); ++i) {
+      if ((std::to_integer<unsigned>(flags[i / 8]) >> (i % 8) & 1U) != 0)
+        present.push_back(slots[i]);
+    }
+    detail::take_values<Published>(
+        in, present.size(), [&](std::size_t i, detail::Wire<Published> value) {
+          buffer.put(present[i], static_cast<Published>(std::move(value)));
+        });
+    buffer.note(std::span<const Slot>(present));
+  }
+
+  void load(Replica& replica, const Header& header, BytesView& in, Row num_rows) {
+    Executor& mini = replica.executor;
+    Executor::for_each_phase([&](auto k) {
+      auto& channel = std::get<k>(mini.channels_);
+      channel.read.clear(*alone_);
+      channel.write.clear(*alone_);
+    });
+    mini.view_.aggregated = executor_.view_.aggregated;
+    mini.view_.master = executor_.view_.master;
+    mini.view_.superstep = executor_.view_.superstep;
+    mini.work_.front().clear();
+    mini.frontier_.begin();
+    if (header.has_marks == 0) {
+      mini.frontier_.visit_all(num_rows);
+    } else {
+      const auto marks = in.take_bytes(num_rows);
+      for (Row row = 0; row < num_rows; ++row) {
+        if (marks[row] != std::byte{0}) mini.frontier_.visit(row);
+      }
+      mini.frontier_.finish(num_rows);
+    }
+    SavedState<Executor> state(mini);
+    state.begin_loading(header.reads == nothing ? 0 : header.reads, {});
+    if (header.reads == nothing) mini.read_phase_.reset();
+    state.load(0, BytesView(in.take_bytes(header.state_bytes)));
+    if (mini.read_phase_) {
+      Executor::with_phase(*mini.read_phase_, [&](auto k) {
+        take_published(in, replica.ghosts[place_of<k>(mini.graph_)],
+                       std::get<k>(mini.channels_).read);
+      });
+    }
+    state.finish_loading();
+    mini.phase_ = executor_.phase_;
+  }
+
+  // What came of it.
+
+  static Bytes result_of(const Executor& executor, std::size_t place, ShardIndex shard) {
+    Bytes out;
+    append_work(executor.work_[place], out);
+    const Row first = executor.vertices().first_row(shard);
+    const Row last = executor.vertices().first_row(shard + 1);
+    const std::size_t flags_at = out.size();
+    out.resize(flags_at + (last - first));
+    for (Row row = first; row < last; ++row) {
+      if (executor.halted_[row] == Mark::set)
+        out[flags_at + (row - first)] |= std::byte{detail::is_halted};
+    }
+    detail::append_records<Value>(
+        last - first, [&](std::size_t i) { return executor.values_[first + i].value; }, out);
+    Executor::with_phase(executor.phase_, [&](auto k) {
+      const auto& channel = std::get<k>(executor.channels_);
+      std::vector<Slot> published;
+      for (Row row = first; row < last; ++row) {
+        const Slot slot = channel.side->slots.of_rows[row];
+        if (!channel.write.has(slot)) continue;
+        out[flags_at + (row - first)] |= std::byte{detail::has_value};
+        published.push_back(slot);
+      }
+      detail::append_records<PublishedOf<Phase<k>>>(
+          published.size(), [&](std::size_t i) { return channel.write[published[i]]; }, out);
+    });
+    return out;
+  }
+
+  using Work = typename Executor::Work;
+  static constexpr std::size_t counter_bytes = 4 * sizeof(std::uint64_t);
+
+  static void append_work(const Work& work, Bytes& out) {
+    append_plain(out, work.num_computed);
+    append_plain(out, work.num_messages);
+    append_plain(out, work.num_unhalted);
+    append_plain(out, work.num_scattered);
+    if constexpr (Tags::size > 0)
+      encode(std::span<const typename Tags::Values>(&work.aggregates, 1), out);
+    std::vector<VertexId> targets;
+    for (const auto& sent : work.sends) targets.push_back(sent.target);
+    encode(std::span<const VertexId>(targets), out);
+    detail::append_records<Message>(
+        targets.size(),
+        [&](std::size_t i) -> detail::Wire<Message> { return work.sends[i].message; }, out);
+  }
+  static void take_work(BytesView& in, Work& work) {
+    work.num_computed = in.take<std::uint64_t>();
+    work.num_messages = in.take<std::uint64_t>();
+    work.num_unhalted = in.take<std::uint64_t>();
+    work.num_scattered = in.take<std::uint64_t>();
+    if constexpr (Tags::size > 0) {
+      std::vector<typename Tags::Values> aggregates;
+      decode(in, aggregates);
+      work.aggregates = std::move(aggregates.at(0));
+    }
+    std::vector<VertexId> targets;
+    decode(in, targets);
+    detail::take_values<Message>(
+        in, targets.size(), [&](std::size_t i, detail::Wire<Message> message) {
+          work.sends.push_back({targets[i], static_cast<Message>(std::move(message))});
+        });
+  }
+
+  /// The first row of whose value, flags or messages two results differ; the first of all where
+  /// their sums do.
+  static Row first_difference(const Bytes& own, std::span<const std::byte> other, Row first,
+                              Row last) {
+    Work work;
+    BytesView a(own), b(other);
+    take_work(a, work);
+    work.clear();
+    take_work(b, work);
+    const std::size_t num_rows = last - first;
+    const auto flags_a = a.take_bytes(num_rows), flags_b = b.take_bytes(num_rows);
+    Row row = last;
+    for (std::size_t i = 0; i < num_rows; ++i) {
+      if (flags_a[i] != flags_b[i]) row = std::min(row, first + static_cast<Row>(i));
+    }
+    if constexpr (Bitwise<detail::Wire<Value>>) {
+      constexpr std::size_t size = sizeof(detail::Wire<Value>);
+      a.take<std::uint64_t>();
+      b.take<std::uint64_t>();
+      const auto values_a = a.take_bytes(num_rows * size), values_b = b.take_bytes(num_rows * size);
+      const auto at = std::mismatch(values_a.begin(), values_a.end(), values_b.begin()).first;
+      if (at != values_a.end())
+        row = std::min(row, first + static_cast<Row>((at - values_a.begin()) / size));
+    }
+    return row == last ? first : row;
+  }
+
+  Executor& executor_;
+  RunOptions replica_options_;
+  bool has_tasks_ = false;
+  std::map<ShardIndex, Shared> shared_;
+  std::unique_ptr<Context> alone_;  // of all replicas
+  std::map<std::pair<Rank, ShardIndex>, std::unique_ptr<Replica>> replicas_;
+  std::vector<Mark> is_named_;  // by slot, while lists are made
+  std::vector<Slot> number_;
+};
+
+}  // namespace weir
