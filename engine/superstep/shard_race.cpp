@@ -26,8 +26,12 @@ using schedule::TaskState;
 constexpr auto poll_interval = std::chrono::microseconds(500);
 constexpr auto status_interval = std::chrono::milliseconds(10);
 constexpr auto decision_interval = std::chrono::milliseconds(5);
-/// A rank that will be done by then is not helped.
-constexpr double least_backlog_seconds = 2e-3;
+/// A rank that will be done by then is not helped, nor one that will be done in less than this
+/// share of the time that the superstep took so far.
+constexpr double least_backlog_seconds = 5e-3;
+constexpr double least_backlog_share = 0.5;
+/// A rank that computed nothing so far may only not have been let run.
+constexpr double least_silence_seconds = 0.1;
 /// A shard that takes less is not cloned: it would be done before the clone is.
 constexpr double least_cloned_seconds = 20e-3;
 /// A helper from which nothing came for so long is not waited for.
@@ -39,6 +43,8 @@ enum class Kind : std::uint8_t {
   status,  ///< any rank to 0: Status, then its Running
   help,    ///< 0 to an owner: Help
   input,   ///< owner to helper: the place, then the input
+  ask,     ///< helper to owner: the place, then a question
+  answer,  ///< owner to helper: the place, then the answer
   result,  ///< helper to owner: the place, then the result; without one: could not be computed
   cancel,  ///< owner to helper: the place
   end,     ///< 0 to all
@@ -443,6 +449,7 @@ class ShardRace::Round {
 
   void drop_help(const auto& is_dropped) {
     const std::lock_guard lock(mutex_);
+    asking_.remove_if(is_dropped);
     inputs_.remove_if(is_dropped);
     for (HelpingAttempt& each : helping_) {
       if (is_dropped(each)) each.is_stopped.store(true, std::memory_order_relaxed);
@@ -499,8 +506,8 @@ class ShardRace::Round {
       status.num_lanes = static_cast<std::uint32_t>(context_.num_threads());
       status.busy_seconds = busy_seconds_;
       status.input_seconds = race_.input_seconds_;
-      status.is_idle = status.num_waiting == 0 && attempts_.empty() && inputs_.empty() &&
-                       helping_.empty();
+      status.is_idle = status.num_waiting == 0 && attempts_.empty() && asking_.empty() &&
+                       inputs_.empty() && helping_.empty();
       for (const Attempt& each : attempts_) {
         const double num_rows = static_cast<double>(tasks_.num_rows(each.place));
         const double share = static_cast<double>(each.num_rows.load(std::memory_order_relaxed)) /
@@ -530,8 +537,36 @@ class ShardRace::Round {
       case Kind::input: {
         const auto place = in.take<std::uint32_t>();
         AcceptedShard& shard = tasks_.accept(batch.source, in.rest());
+        const Bytes question = shard.question();
         const std::lock_guard lock(mutex_);
-        inputs_.emplace_back(*this, batch.source, place, shard);
+        if (question.empty()) {
+          inputs_.emplace_back(*this, batch.source, place, shard);
+        } else {
+          asking_.emplace_back(*this, batch.source, place, shard);
+          Bytes bytes = message(Kind::ask, place);
+          bytes.insert(bytes.end(), question.begin(), question.end());
+          exchange_.send(batch.source, std::move(bytes));
+        }
+        return;
+      }
+      case Kind::ask: {
+        const auto place = in.take<std::uint32_t>();
+        heard_[batch.source] = Clock::now();
+        const Bytes answer = tasks_.answer(place, batch.source, in.rest());
+        Bytes bytes = message(Kind::answer, place);
+        bytes.insert(bytes.end(), answer.begin(), answer.end());
+        report_.input_bytes += bytes.size();
+        return exchange_.send(batch.source, std::move(bytes));
+      }
+      case Kind::answer: {
+        const auto place = in.take<std::uint32_t>();
+        const std::lock_guard lock(mutex_);
+        const auto found = std::find_if(asking_.begin(), asking_.end(), [&](const auto& each) {
+          return each.owner == batch.source && each.place == place;
+        });
+        if (found == asking_.end()) return;  // called off
+        found->shard.take_answer(in.rest());
+        inputs_.splice(inputs_.end(), asking_, found);
         return;
       }
       case Kind::result: {
@@ -647,7 +682,10 @@ class ShardRace::Round {
     task.has_clone = false;
     const double backlog_seconds =
         worker.speed > 0 ? status.num_waiting / (worker.speed * worker.num_lanes) : 1;
-    if (backlog_seconds < least_backlog_seconds) return;
+    const double elapsed_seconds = seconds(decided_at_ - began_at_);
+    if (backlog_seconds < std::max(least_backlog_seconds, least_backlog_share * elapsed_seconds) ||
+        (status.num_done == 0 && elapsed_seconds < least_silence_seconds))
+      return;
     snapshot.tasks.insert(snapshot.tasks.end(), status.num_waiting, task);
   }
 
@@ -659,9 +697,10 @@ class ShardRace::Round {
   const std::thread::id caller_;
   SpeculationReport report_;
   bool is_over_ = false;
-  Clock::time_point polled_at_{}, told_at_ = Clock::now(), decided_at_ = Clock::now();
+  const Clock::time_point began_at_ = Clock::now();
+  Clock::time_point polled_at_{}, told_at_ = began_at_, decided_at_ = began_at_;
   std::vector<Heard> statuses_;            // on rank 0, by rank
-  std::map<Rank, Clock::time_point> heard_;  // when the last result came from a helper
+  std::map<Rank, Clock::time_point> heard_;  // when a helper last asked or had a result
 
   std::mutex mutex_;
   std::vector<Stage> stages_;             // by place
@@ -673,7 +712,8 @@ class ShardRace::Round {
   std::size_t num_done_ = 0;
   std::uint32_t num_computed_ = 0;        // here
   double busy_seconds_ = 0;
-  std::list<HelpingAttempt> inputs_;      // accepted, not begun
+  std::list<HelpingAttempt> asking_;      // accepted, waiting for an answer
+  std::list<HelpingAttempt> inputs_;      // ready, not begun
   std::list<HelpingAttempt> helping_;
   std::vector<Result> results_;           // to be sent
 };

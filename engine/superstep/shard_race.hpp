@@ -15,10 +15,13 @@
 
 namespace weir {
 
-/// A shard of another rank, ready to be computed.
+/// A shard of another rank that is to be computed here.
 class AcceptedShard {
  public:
   virtual ~AcceptedShard() = default;
+  /// What its owner has to be asked before; empty: nothing.
+  virtual Bytes question() const = 0;
+  virtual void take_answer(std::span<const std::byte> answer) = 0;
   /// What came of it. Nothing where computing fails: it is for the owner to fail.
   virtual std::optional<Bytes> compute(RowWatch& watch) = 0;
 };
@@ -37,8 +40,10 @@ class ShardTasks {
 
   /// What computing a shard will change.
   virtual Bytes state(std::size_t place) = 0;
-  /// All that another rank needs to compute a shard from `state`. On the calling thread.
+  /// All that another rank needs to compute a shard from `state`, but for what it then asks. On the
+  /// calling thread.
   virtual Bytes input(std::size_t place, const Bytes& state, Rank helper) = 0;
+  virtual Bytes answer(std::size_t place, Rank helper, std::span<const std::byte> question) = 0;
   /// Whether a rank knows so much of a shard that its input will be short.
   virtual bool is_known(std::size_t place, Rank helper) const = 0;
   /// What came of a shard that was computed here.

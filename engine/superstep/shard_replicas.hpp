@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include <weir/engine/graph/id_map.hpp>
 #include <weir/engine/runtime/codec.hpp>
 #include <weir/engine/superstep/cpu_executor.hpp>
 #include <weir/engine/superstep/shard_race.hpp>
@@ -82,36 +83,42 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   }
 
   bool is_known(std::size_t place, Rank helper) const override {
-    const auto found = shared_.find(shard_at(place));
-    return found != shared_.end() && found->second.kept_by.contains(helper);
+    return shared_.contains({helper, shard_at(place)});
   }
 
   Bytes input(std::size_t place, const Bytes& state, Rank helper) override {
     const ShardIndex shard = shard_at(place);
-    Shared& shared = shared_[shard];
+    const auto known = shared_.try_emplace({helper, shard});
     Header header;
     header.shard = shard;
-    header.has_lists = shared.kept_by.contains(helper) ? 0 : 1;
+    header.has_table = known_tables_.insert(helper).second ? 1 : 0;
+    header.has_lists = known.second ? 1 : 0;
     header.reads = executor_.read_phase_ ? static_cast<std::uint32_t>(*executor_.read_phase_)
                                          : std::uint32_t{nothing};
     const std::span<const Mark> marks = executor_.frontier_.marked_rows(place);
     header.has_marks = marks.empty() ? 0 : 1;
+    header.has_wanted = known.first->second ? 1 : 0;
     header.state_bytes = state.size();
     Bytes out;
     append_plain(out, header);
-    if (header.has_lists != 0) {
-      append_lists(shard, shared, out);
-      shared.kept_by.insert(helper);
+    if (header.has_table != 0) {
+      for (const auto& [side, edges] : places(executor_.graph_))
+        encode(std::span<const VertexId>(executor_.graph_.side_for(edges).slots.ids), out);
     }
+    if (header.has_lists != 0) append_lists(shard, out);
     const auto mark_bytes = std::as_bytes(marks);
     out.insert(out.end(), mark_bytes.begin(), mark_bytes.end());
     out.insert(out.end(), state.begin(), state.end());
-    if (executor_.read_phase_) {
-      Executor::with_phase(*executor_.read_phase_, [&](auto k) {
-        const auto& channel = std::get<k>(executor_.channels_);
-        append_published(channel.read, shared.ghosts[place_of<k>(executor_.graph_)], out);
-      });
-    }
+    if (header.has_wanted != 0) append_wanted(*known.first->second, out);
+    return out;
+  }
+
+  Bytes answer(std::size_t place, Rank helper, std::span<const std::byte> question) override {
+    BytesView in(question);
+    SlotLists& wanted = shared_.at({helper, shard_at(place)}).emplace();
+    for (const auto& [side, edges] : places(executor_.graph_)) decode(in, wanted[side]);
+    Bytes out;
+    append_wanted(wanted, out);
     return out;
   }
 
@@ -170,22 +177,20 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   AcceptedShard& accept(Rank owner, std::span<const std::byte> input) override {
     BytesView in(input);
     const auto header = in.take<Header>();
-    auto& kept = replicas_[{owner, header.shard}];
-    if (header.has_lists != 0) kept = take_lists(in);
-    Replica& replica = *kept;
-    const auto num_rows = replica.graph.vertices()->size();
-    replica.is_ready = false;
-    try {
-      load(replica, header, in, num_rows);
-      replica.is_ready = true;
-    } catch (const Error&) {
-      // Code of the program threw: it does where the owner computes the shard, too.
+    if (header.has_table != 0) {
+      for (const auto& [side, edges] : places(executor_.graph_)) decode(in, tables_[owner][side]);
     }
+    auto& kept = replicas_[{owner, header.shard}];
+    if (header.has_lists != 0) kept = take_lists(tables_[owner], in);
+    Replica& replica = *kept;
+    replica.asks = header.has_wanted == 0;
+    load(replica, header, in);
     return replica;
   }
 
  private:
   static constexpr std::uint32_t nothing = 0xffffffff;
+  static constexpr Slot no_slot = 0xffffffff;
   template <std::size_t K>
   using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
   using Sides = std::array<std::unique_ptr<Side<E>>, 3>;
@@ -193,17 +198,18 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   struct Header {
     ShardIndex shard = 0;
     std::uint32_t reads = nothing;  ///< phase that published what is read
+    std::uint8_t has_table = 0;     ///< the ids of all slots of the owner
     std::uint8_t has_lists = 0;
     std::uint8_t has_marks = 0;
+    std::uint8_t has_wanted = 0;  ///< else the helper asks
     std::uint64_t state_bytes = 0;
   };
 
-  /// What the owner remembers of a shard that helpers know: the slots whose published values they
-  /// need, by place of the side.
-  struct Shared {
-    std::array<std::vector<Slot>, 3> ghosts;
-    std::set<Rank> kept_by;
-  };
+  /// Slots by place of the side.
+  using SlotLists = std::array<std::vector<Slot>, 3>;
+  /// What a helper lacks of a shard, as slots of the owner, once it asked.
+  using Wanted = std::optional<SlotLists>;
+  using Table = std::array<std::vector<VertexId>, 3>;
 
   struct Replica final : AcceptedShard {
     Replica(Context& context, ShardMap shards, Vertices vertices, Sides sides, bool is_directed,
@@ -212,8 +218,25 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
         : graph(context, std::move(shards), std::move(vertices), std::move(sides), is_directed,
                 num_vertices),
           executor(graph, programs, options) {}
+
+    Bytes question() const override {
+      Bytes bytes;
+      if (!asks) return bytes;
+      for (const auto& [side, edges] : places(graph))
+        encode(std::span<const Slot>(lacking_at_owner[side]), bytes);
+      return bytes;
+    }
+    void take_answer(std::span<const std::byte> answer) override {
+      BytesView in(answer);
+      take_lacking(in);
+    }
+    void take_lacking(BytesView& in) {
+      if (!executor.read_phase_) return;
+      Executor::with_phase(*executor.read_phase_, [&](auto k) {
+        take_published(in, lacking[place_of<k>(graph)], std::get<k>(executor.channels_).read);
+      });
+    }
     std::optional<Bytes> compute(RowWatch& watch) override {
-      if (!is_ready) return std::nullopt;
       executor.compute_shard(0, &watch);
       Executor::with_phase(executor.phase_, [&](auto k) {  // so that it will be emptied
         std::get<k>(executor.channels_).write.note(executor.work_.front().num_scattered);
@@ -221,10 +244,14 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
       if (executor.work_.front().failure) return std::nullopt;
       return result_of(executor, 0, 0);
     }
+
     std::remove_const_t<G> graph;
     Executor executor;
-    std::array<std::vector<Slot>, 3> ghosts;
-    bool is_ready = false;
+    SlotLists known;       ///< ghosts that this rank reads itself,
+    SlotLists known_here;  ///< and their slots in its own lists
+    SlotLists lacking;     ///< ghosts whose values the owner sends,
+    SlotLists lacking_at_owner;
+    bool asks = false;
   };
 
   ShardIndex shard_at(std::size_t place) const {
@@ -257,54 +284,33 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
 
   // Lists.
 
-  void append_lists(ShardIndex shard, Shared& shared, Bytes& out) {
+  void append_lists(ShardIndex shard, Bytes& out) const {
     const auto [first, last] = rows_of(shard);
     const Vertices& vertices = executor_.vertices();
     std::vector<VertexRecord> records;
+    records.reserve(last - first);
     for (Row row = first; row < last; ++row) {
       records.push_back({vertices.id(row), vertices.in_degree(row), vertices.out_degree(row),
                          vertices.heat(row)});
     }
     encode(std::span<const VertexRecord>(records), out);
     for (const auto& [place, edges] : places(executor_.graph_))
-      append_side(executor_.graph_.side_for(edges), first, last, shared.ghosts[place], out);
+      append_side(executor_.graph_.side_for(edges), first, last, out);
   }
 
-  /// The lists of some rows, their slots numbered anew in the same order.
-  void append_side(const Side<E>& side, Row first, Row last, std::vector<Slot>& ghosts,
-                   Bytes& out) {
+  /// The lists as they are: to number the slots anew is left to the helper, who has the time.
+  static void append_side(const Side<E>& side, Row first, Row last, Bytes& out) {
     const std::uint64_t begin = side.first(first), end = side.first(last);
-    is_named_.resize(side.slots.size());
-    number_.resize(side.slots.size());
-    for (std::uint64_t i = begin; i < end; ++i) is_named_[side.neighbours[i]] = Mark::set;
-    for (Row row = first; row < last; ++row) is_named_[side.slots.of_rows[row]] = Mark::set;
-    std::vector<VertexId> ids;
-    std::vector<Row> rows;
-    ghosts.clear();
-    for_each_set(is_named_, [&](std::size_t slot) {
-      number_[slot] = static_cast<Slot>(ids.size());
-      const Row row = side.slots.rows[slot];
-      const bool is_own = row >= first && row < last;  // no_row is past the last
-      ids.push_back(side.slots.ids[slot]);
-      rows.push_back(is_own ? row - first : Slots::no_row);
-      if (!is_own) ghosts.push_back(static_cast<Slot>(slot));
-    });
-    std::fill(is_named_.begin(), is_named_.end(), Mark::unset);
-    std::vector<std::uint64_t> offsets, splits;
-    for (Row row = first; row < last; ++row) offsets.push_back(side.first(row) - begin);
-    offsets.push_back(end - begin);
-    if (!side.splits.empty()) {
-      for (Row row = first; row < last; ++row) splits.push_back(side.split(row) - begin);
-    }
-    std::vector<Slot> neighbours;
-    neighbours.reserve(end - begin);
-    for (std::uint64_t i = begin; i < end; ++i) neighbours.push_back(number_[side.neighbours[i]]);
     append_plain(out, side.is_symmetric);
-    encode(std::span<const VertexId>(ids), out);
-    encode(std::span<const Row>(rows), out);
-    encode(std::span<const std::uint64_t>(offsets), out);
-    encode(std::span<const std::uint64_t>(splits), out);
-    encode(std::span<const Slot>(neighbours), out);
+    append_plain(out, begin);
+    const auto some = [](const auto& array, std::size_t from, std::size_t to) {
+      return std::span(array.data() + from, to - from);
+    };
+    encode(some(side.slots.of_rows, first, last), out);
+    encode(some(side.offsets, first, last + std::size_t{1}), out);
+    encode(side.splits.empty() ? std::span<const std::uint64_t>() : some(side.splits, first, last),
+           out);
+    encode(some(side.neighbours, begin, end), out);
     if constexpr (!std::is_empty_v<E>) {
       append_plain(out, side.values.form());
       detail::append_records<E>(
@@ -312,43 +318,58 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     }
   }
 
-  template <class T>
-  static LargeVector<T> take_array(BytesView& in) {
-    std::vector<T> values;
-    decode(in, values);
-    return LargeVector<T>(values.begin(), values.end());
-  }
-
-  static std::unique_ptr<Side<E>> take_side(BytesView& in, std::vector<Slot>& ghosts) {
+  /// Lists whose slots are those of the rows and their neighbours, in the order of the owner.
+  /// `ghosts`: the slots of others, as they are called here and at the owner.
+  std::unique_ptr<Side<E>> take_side(const std::vector<VertexId>& table, BytesView& in,
+                                     std::vector<std::pair<Slot, Slot>>& ghosts) {
     auto side = std::make_unique<Side<E>>();
     side->is_symmetric = in.take<bool>();
-    Slots& slots = side->slots;
-    slots.ids = take_array<VertexId>(in);
-    slots.rows = take_array<Row>(in);
-    side->offsets = take_array<std::uint64_t>(in);
-    side->splits = take_array<std::uint64_t>(in);
-    std::vector<Slot> neighbours;
+    const auto begin = in.take<std::uint64_t>();
+    std::vector<Slot> of_rows, neighbours;
+    std::vector<std::uint64_t> offsets, splits;
+    decode(in, of_rows);
+    decode(in, offsets);
+    decode(in, splits);
     decode(in, neighbours);
+    for (auto& offset : offsets) offset -= begin;
+    for (auto& split : splits) split -= begin;
+    side->offsets.assign(offsets.begin(), offsets.end());
+    side->splits.assign(splits.begin(), splits.end());
+
+    std::vector<Slot> used = of_rows;
+    used.insert(used.end(), neighbours.begin(), neighbours.end());
+    is_used_.resize(std::max(is_used_.size(), table.size()));
+    number_.resize(is_used_.size());
+    for (const Slot slot : used) is_used_[slot] = Mark::set;
+    Slots& slots = side->slots;
+    for_each_set(is_used_, [&](std::size_t slot) {
+      number_[slot] = static_cast<Slot>(slots.ids.size());
+      slots.ids.push_back(table[slot]);
+    });
+    for (const Slot slot : used) is_used_[slot] = Mark::unset;
+    slots.rows.assign(slots.ids.size(), Slots::no_row);
+    for (std::size_t row = 0; row < of_rows.size(); ++row) {
+      slots.of_rows.push_back(number_[of_rows[row]]);
+      slots.rows[slots.of_rows[row]] = static_cast<Row>(row);
+    }
     side->neighbours.resize(neighbours.size());
-    std::copy(neighbours.begin(), neighbours.end(), side->neighbours.begin());
+    for (std::size_t i = 0; i < neighbours.size(); ++i) {
+      const Slot slot = number_[neighbours[i]];
+      side->neighbours[i] = slot;
+      if (slots.rows[slot] == Slots::no_row) ghosts.emplace_back(slot, neighbours[i]);
+    }
+    std::sort(ghosts.begin(), ghosts.end());
+    ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
     if constexpr (!std::is_empty_v<E>) {
       side->values.resize(neighbours.size(), in.take<detail::ValueForm>());
       detail::take_values<E>(in, neighbours.size(), [&](std::size_t i, detail::Wire<E> value) {
         side->values.set(i, static_cast<E>(value));
       });
     }
-    slots.of_rows.resize(side->offsets.size() - 1);
-    for (std::size_t slot = 0; slot < slots.size(); ++slot) {
-      if (slots.rows[slot] == Slots::no_row) {
-        ghosts.push_back(static_cast<Slot>(slot));
-      } else {
-        slots.of_rows[slots.rows[slot]] = static_cast<Slot>(slot);
-      }
-    }
     return side;
   }
 
-  std::unique_ptr<Replica> take_lists(BytesView& in) {
+  std::unique_ptr<Replica> take_lists(const Table& table, BytesView& in) {
     if (!alone_) {
       ContextOptions options;
       options.threads = 1;
@@ -356,21 +377,48 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     }
     std::vector<VertexRecord> records;
     decode(in, records);
-    const bool is_directed = executor_.graph_.is_directed();
+    const auto& graph = executor_.graph_;
     Sides sides;
-    std::array<std::vector<Slot>, 3> ghosts;
-    for (const auto& [place, edges] : places(executor_.graph_))
-      sides[place] = take_side(in, ghosts[place]);
+    std::array<std::vector<std::pair<Slot, Slot>>, 3> ghosts;
+    for (const auto& [place, edges] : places(graph))
+      sides[place] = take_side(table[place], in, ghosts[place]);
     std::sort(records.begin(), records.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     ShardMap shards({records.front().id}, 1);
     Vertices vertices(*alone_, shards, std::move(records));
     auto replica = std::make_unique<Replica>(*alone_, std::move(shards), std::move(vertices),
-                                             std::move(sides), is_directed,
-                                             executor_.graph_.num_vertices(), executor_.programs_,
+                                             std::move(sides), graph.is_directed(),
+                                             graph.num_vertices(), executor_.programs_,
                                              replica_options_);
-    replica->ghosts = std::move(ghosts);
+    for (const auto& [place, edges] : places(graph)) {
+      const Slots& slots = replica->graph.side_for(edges).slots;
+      for (const auto& [ghost, at_owner] : ghosts[place]) {
+        if (const auto here = slot_here(place, edges, slots.ids[ghost])) {
+          replica->known[place].push_back(ghost);
+          replica->known_here[place].push_back(*here);
+        } else {
+          replica->lacking[place].push_back(ghost);
+          replica->lacking_at_owner[place].push_back(at_owner);
+        }
+      }
+    }
     return replica;
+  }
+
+  /// The slot of a vertex in this rank's own lists, if it reads it.
+  std::optional<Slot> slot_here(std::size_t place, Edges edges, VertexId id) {
+    const Slots& slots = executor_.graph_.side_for(edges).slots;
+    if (const auto row = executor_.vertices().find(id)) return slots.of_rows[*row];
+    if (!slots.has_ghosts()) return std::nullopt;
+    auto& ghosts = ghosts_here_[place];
+    if (!ghosts) {
+      ghosts.emplace(no_slot, slots.size() - slots.of_rows.size());
+      for (Slot slot = 0; slot < slots.size(); ++slot) {
+        if (slots.rows[slot] == Slots::no_row) (*ghosts)[slots.ids[slot]] = slot;
+      }
+    }
+    const Slot found = ghosts->find(id);
+    return found == no_slot ? std::nullopt : std::optional(found);
   }
 
   // What a superstep begins with.
@@ -406,8 +454,17 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     buffer.note(std::span<const Slot>(present));
   }
 
-  void load(Replica& replica, const Header& header, BytesView& in, Row num_rows) {
+  void append_wanted(const SlotLists& wanted, Bytes& out) const {
+    if (!executor_.read_phase_) return;
+    Executor::with_phase(*executor_.read_phase_, [&](auto k) {
+      append_published(std::get<k>(executor_.channels_).read, wanted[place_of<k>(executor_.graph_)],
+                       out);
+    });
+  }
+
+  void load(Replica& replica, const Header& header, BytesView& in) {
     Executor& mini = replica.executor;
+    const Row num_rows = mini.vertices().size();
     Executor::for_each_phase([&](auto k) {
       auto& channel = std::get<k>(mini.channels_);
       channel.read.clear(*alone_);
@@ -431,14 +488,23 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     state.begin_loading(header.reads == nothing ? 0 : header.reads, {});
     if (header.reads == nothing) mini.read_phase_.reset();
     state.load(0, BytesView(in.take_bytes(header.state_bytes)));
-    if (mini.read_phase_) {
-      Executor::with_phase(*mini.read_phase_, [&](auto k) {
-        take_published(in, replica.ghosts[place_of<k>(mini.graph_)],
-                       std::get<k>(mini.channels_).read);
-      });
-    }
     state.finish_loading();
     mini.phase_ = executor_.phase_;
+    if (header.reads == nothing) return;
+    Executor::with_phase(header.reads, [&](auto k) {
+      const std::size_t place = place_of<k>(executor_.graph_);
+      const auto& here = std::get<k>(executor_.channels_).read;
+      auto& there = std::get<k>(mini.channels_).read;
+      std::vector<Slot> present;
+      for (std::size_t i = 0; i < replica.known[place].size(); ++i) {
+        const Slot slot = replica.known_here[place][i];
+        if (!here.has(slot)) continue;
+        there.put(replica.known[place][i], here[slot]);
+        present.push_back(replica.known[place][i]);
+      }
+      there.note(std::span<const Slot>(present));
+    });
+    if (!replica.asks) replica.take_lacking(in);
   }
 
   // What came of it.
@@ -536,10 +602,15 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   Executor& executor_;
   RunOptions replica_options_;
   bool has_tasks_ = false;
-  std::map<ShardIndex, Shared> shared_;
+  // As an owner: what helpers know, and what of a shard they lack.
+  std::set<Rank> known_tables_;
+  std::map<std::pair<Rank, ShardIndex>, Wanted> shared_;
+  // As a helper.
   std::unique_ptr<Context> alone_;  // of all replicas
+  std::map<Rank, Table> tables_;    // ids of an owner's slots
   std::map<std::pair<Rank, ShardIndex>, std::unique_ptr<Replica>> replicas_;
-  std::vector<Mark> is_named_;  // by slot, while lists are made
+  std::array<std::optional<IdMap<Slot>>, 3> ghosts_here_;  // own slots, by place of the side
+  std::vector<Mark> is_used_;  // by slot of an owner, while lists are taken in
   std::vector<Slot> number_;
 };
 
