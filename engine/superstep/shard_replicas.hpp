@@ -178,7 +178,11 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     BytesView in(input);
     const auto header = in.take<Header>();
     if (header.has_table != 0) {
-      for (const auto& [side, edges] : places(executor_.graph_)) decode(in, tables_[owner][side]);
+      for (const auto& [side, edges] : places(executor_.graph_)) {
+        OwnersSlots& slots = tables_[owner][side];
+        decode(in, slots.ids);
+        slots.slots_here.assign(slots.ids.size(), not_asked);
+      }
     }
     auto& kept = replicas_[{owner, header.shard}];
     if (header.has_lists != 0) kept = take_lists(tables_[owner], in);
@@ -191,6 +195,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
  private:
   static constexpr std::uint32_t nothing = 0xffffffff;
   static constexpr Slot no_slot = 0xffffffff;
+  static constexpr Slot not_asked = 0xfffffffe;
   template <std::size_t K>
   using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
   using Sides = std::array<std::unique_ptr<Side<E>>, 3>;
@@ -209,7 +214,12 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   using SlotLists = std::array<std::vector<Slot>, 3>;
   /// What a helper lacks of a shard, as slots of the owner, once it asked.
   using Wanted = std::optional<SlotLists>;
-  using Table = std::array<std::vector<VertexId>, 3>;
+  /// The slots of an owner: whose they are, and which they are here if this rank has them.
+  struct OwnersSlots {
+    std::vector<VertexId> ids;
+    std::vector<Slot> slots_here;  ///< no_slot, or not_asked yet
+  };
+  using Table = std::array<OwnersSlots, 3>;
 
   struct Replica final : AcceptedShard {
     Replica(Context& context, ShardMap shards, Vertices vertices, Sides sides, bool is_directed,
@@ -319,9 +329,9 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   }
 
   /// Lists whose slots are those of the rows and their neighbours, in the order of the owner.
-  /// `ghosts`: the slots of others, as they are called here and at the owner.
-  std::unique_ptr<Side<E>> take_side(const std::vector<VertexId>& table, BytesView& in,
-                                     std::vector<std::pair<Slot, Slot>>& ghosts) {
+  /// `at_owner`: what the slots are called there.
+  std::unique_ptr<Side<E>> take_side(const std::vector<VertexId>& ids, BytesView& in,
+                                     std::vector<Slot>& at_owner) {
     auto side = std::make_unique<Side<E>>();
     side->is_symmetric = in.take<bool>();
     const auto begin = in.take<std::uint64_t>();
@@ -336,30 +346,24 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     side->offsets.assign(offsets.begin(), offsets.end());
     side->splits.assign(splits.begin(), splits.end());
 
-    std::vector<Slot> used = of_rows;
-    used.insert(used.end(), neighbours.begin(), neighbours.end());
-    is_used_.resize(std::max(is_used_.size(), table.size()));
-    number_.resize(is_used_.size());
-    for (const Slot slot : used) is_used_[slot] = Mark::set;
+    is_used_.assign(ids.size(), Mark::unset);
+    number_.resize(ids.size());
+    for (const Slot slot : of_rows) is_used_[slot] = Mark::set;
+    for (const Slot slot : neighbours) is_used_[slot] = Mark::set;
     Slots& slots = side->slots;
     for_each_set(is_used_, [&](std::size_t slot) {
       number_[slot] = static_cast<Slot>(slots.ids.size());
-      slots.ids.push_back(table[slot]);
+      slots.ids.push_back(ids[slot]);
+      at_owner.push_back(static_cast<Slot>(slot));
     });
-    for (const Slot slot : used) is_used_[slot] = Mark::unset;
     slots.rows.assign(slots.ids.size(), Slots::no_row);
     for (std::size_t row = 0; row < of_rows.size(); ++row) {
       slots.of_rows.push_back(number_[of_rows[row]]);
       slots.rows[slots.of_rows[row]] = static_cast<Row>(row);
     }
     side->neighbours.resize(neighbours.size());
-    for (std::size_t i = 0; i < neighbours.size(); ++i) {
-      const Slot slot = number_[neighbours[i]];
-      side->neighbours[i] = slot;
-      if (slots.rows[slot] == Slots::no_row) ghosts.emplace_back(slot, neighbours[i]);
-    }
-    std::sort(ghosts.begin(), ghosts.end());
-    ghosts.erase(std::unique(ghosts.begin(), ghosts.end()), ghosts.end());
+    for (std::size_t i = 0; i < neighbours.size(); ++i)
+      side->neighbours[i] = number_[neighbours[i]];
     if constexpr (!std::is_empty_v<E>) {
       side->values.resize(neighbours.size(), in.take<detail::ValueForm>());
       detail::take_values<E>(in, neighbours.size(), [&](std::size_t i, detail::Wire<E> value) {
@@ -369,7 +373,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     return side;
   }
 
-  std::unique_ptr<Replica> take_lists(const Table& table, BytesView& in) {
+  std::unique_ptr<Replica> take_lists(Table& table, BytesView& in) {
     if (!alone_) {
       ContextOptions options;
       options.threads = 1;
@@ -379,9 +383,9 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     decode(in, records);
     const auto& graph = executor_.graph_;
     Sides sides;
-    std::array<std::vector<std::pair<Slot, Slot>>, 3> ghosts;
+    SlotLists at_owner;
     for (const auto& [place, edges] : places(graph))
-      sides[place] = take_side(table[place], in, ghosts[place]);
+      sides[place] = take_side(table[place].ids, in, at_owner[place]);
     std::sort(records.begin(), records.end(),
               [](const auto& a, const auto& b) { return a.id < b.id; });
     ShardMap shards({records.front().id}, 1);
@@ -392,24 +396,28 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
                                              replica_options_);
     for (const auto& [place, edges] : places(graph)) {
       const Slots& slots = replica->graph.side_for(edges).slots;
-      for (const auto& [ghost, at_owner] : ghosts[place]) {
-        if (const auto here = slot_here(place, edges, slots.ids[ghost])) {
-          replica->known[place].push_back(ghost);
-          replica->known_here[place].push_back(*here);
+      for (Slot slot = 0; slot < slots.size(); ++slot) {
+        if (slots.rows[slot] != Slots::no_row) continue;
+        const Slot there = at_owner[place][slot];
+        Slot& here = table[place].slots_here[there];
+        if (here == not_asked) here = slot_here(place, edges, slots.ids[slot]);
+        if (here != no_slot) {
+          replica->known[place].push_back(slot);
+          replica->known_here[place].push_back(here);
         } else {
-          replica->lacking[place].push_back(ghost);
-          replica->lacking_at_owner[place].push_back(at_owner);
+          replica->lacking[place].push_back(slot);
+          replica->lacking_at_owner[place].push_back(there);
         }
       }
     }
     return replica;
   }
 
-  /// The slot of a vertex in this rank's own lists, if it reads it.
-  std::optional<Slot> slot_here(std::size_t place, Edges edges, VertexId id) {
+  /// The slot of a vertex in this rank's own lists; no_slot if it does not read it.
+  Slot slot_here(std::size_t place, Edges edges, VertexId id) {
     const Slots& slots = executor_.graph_.side_for(edges).slots;
     if (const auto row = executor_.vertices().find(id)) return slots.of_rows[*row];
-    if (!slots.has_ghosts()) return std::nullopt;
+    if (!slots.has_ghosts()) return no_slot;
     auto& ghosts = ghosts_here_[place];
     if (!ghosts) {
       ghosts.emplace(no_slot, slots.size() - slots.of_rows.size());
@@ -417,8 +425,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
         if (slots.rows[slot] == Slots::no_row) (*ghosts)[slots.ids[slot]] = slot;
       }
     }
-    const Slot found = ghosts->find(id);
-    return found == no_slot ? std::nullopt : std::optional(found);
+    return ghosts->find(id);
   }
 
   // What a superstep begins with.
@@ -607,7 +614,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   std::map<std::pair<Rank, ShardIndex>, Wanted> shared_;
   // As a helper.
   std::unique_ptr<Context> alone_;  // of all replicas
-  std::map<Rank, Table> tables_;    // ids of an owner's slots
+  std::map<Rank, Table> tables_;    // by owner
   std::map<std::pair<Rank, ShardIndex>, std::unique_ptr<Replica>> replicas_;
   std::array<std::optional<IdMap<Slot>>, 3> ghosts_here_;  // own slots, by place of the side
   std::vector<Mark> is_used_;  // by slot of an owner, while lists are taken in
