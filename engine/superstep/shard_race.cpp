@@ -55,8 +55,10 @@ struct Status {
   std::uint32_t num_done = 0;
   std::uint32_t num_lanes = 1;
   std::uint32_t num_running = 0;
-  double busy_seconds = 0;   ///< of all lanes
-  double input_seconds = 0;  ///< to make an input
+  std::uint32_t num_known = 0;  ///< waiting, of those that some helper saw before
+  double busy_seconds = 0;      ///< of all lanes
+  double first_giving_seconds = 0, giving_seconds = 0;
+  double first_taking_seconds = 0, taking_seconds = 0;
   bool is_idle = false;      ///< nothing to do
   bool is_complete = false;  ///< all own shards are computed, here or elsewhere
 };
@@ -143,7 +145,7 @@ class ShardRace::Round {
     std::atomic<bool> is_stopped{false};
     std::atomic<std::size_t> num_rows{0};
     std::optional<Bytes> state{};   // what it began with, if it can be cloned
-    std::optional<Bytes> result{};  // of the clone that won
+    std::optional<std::pair<Rank, Bytes>> result{};  // of the clone that won
 
    private:
     Round& round_;
@@ -246,7 +248,7 @@ class ShardRace::Round {
     }
     tasks_.compute(place, *attempt);
 
-    std::optional<Bytes> won;
+    std::optional<std::pair<Rank, Bytes>> won;
     {
       const std::lock_guard lock(mutex_);
       won = std::move(attempt->result);
@@ -259,11 +261,11 @@ class ShardRace::Round {
         if (outstanding_.contains(place) && !awaits_all()) losers_.push_back(place);
       }
     }
-    if (won) finish_elsewhere(place, *won);
+    if (won) finish_elsewhere(place, won->first, won->second);
   }
 
-  void finish_elsewhere(std::size_t place, std::span<const std::byte> result) {
-    tasks_.install(place, result);
+  void finish_elsewhere(std::size_t place, Rank helper, std::span<const std::byte> result) {
+    tasks_.install(place, helper, result);
     const std::lock_guard lock(mutex_);
     stages_[place] = Stage::done;
     ++num_done_;
@@ -291,16 +293,21 @@ class ShardRace::Round {
 
   // Giving shards away.
 
+  static void learn(double& cost, Clock::duration found) {
+    constexpr double weight = 0.25;  // of the latest
+    cost += weight * (seconds(found) - cost);
+  }
+
   void give(std::size_t place, const Bytes& state, Rank helper) {
     const auto start = Clock::now();
+    double& cost = tasks_.is_known(place, helper) ? race_.giving_.seconds
+                                                  : race_.giving_.first_seconds;
     Bytes bytes = message(Kind::input, static_cast<std::uint32_t>(place));
     const Bytes input = tasks_.input(place, state, helper);
     bytes.insert(bytes.end(), input.begin(), input.end());
     report_.input_bytes += bytes.size();
     exchange_.send(helper, std::move(bytes));
-    constexpr double weight = 0.25;  // of the latest
-    race_.input_seconds_ +=
-        weight * (seconds(Clock::now() - start) - race_.input_seconds_);
+    learn(cost, Clock::now() - start);
     const std::lock_guard lock(mutex_);
     outstanding_[place] = {helper};
     was_given_[place] = 1;
@@ -323,11 +330,12 @@ class ShardRace::Round {
   }
 
   void give_as_told(const Help& help) {
-    for (const bool is_known : {true, false}) {  // what the helper knows is sent in less time
-      std::uint32_t num_left = help.num_steals;
-      for (std::size_t i = stages_.size(); i-- > 0 && num_left > 0;) {
-        if (was_given_[i] != 0 || tasks_.num_rows(i) == 0) continue;
-        if (tasks_.is_known(i, help.helper) != is_known) continue;
+    // What the helper saw before is sent in less time; what another saw is left to that one, which
+    // will ask soon, unless there is nothing else.
+    std::uint32_t num_given = 0;
+    const auto give_those = [&](const auto& is_right) {
+      for (std::size_t i = stages_.size(); i-- > 0 && num_given < help.num_steals;) {
+        if (was_given_[i] != 0 || tasks_.num_rows(i) == 0 || !is_right(i)) continue;
         {
           const std::lock_guard lock(mutex_);
           if (stages_[i] != Stage::waiting) continue;
@@ -335,9 +343,12 @@ class ShardRace::Round {
         }
         give(i, tasks_.state(i), help.helper);
         ++report_.num_stolen;
-        --num_left;
+        ++num_given;
       }
-    }
+    };
+    give_those([&](std::size_t i) { return tasks_.is_known(i, help.helper); });
+    give_those([&](std::size_t i) { return !tasks_.is_known(i); });
+    if (num_given == 0) give_those([](std::size_t) { return true; });
     for (std::uint32_t k = 0; k < help.num_clones; ++k) {
       const auto longest = longest_to_clone();
       if (!longest) break;
@@ -375,7 +386,7 @@ class ShardRace::Round {
         ++report_.num_won;
         for (Attempt& attempt : attempts_) {
           if (attempt.place != place) continue;
-          attempt.result.emplace(result.begin(), result.end());
+          attempt.result.emplace(helper, Bytes(result.begin(), result.end()));
           attempt.is_stopped.store(true, std::memory_order_relaxed);
         }
       } else if (!is_late) {
@@ -385,7 +396,7 @@ class ShardRace::Round {
       }
     }
     if (is_free) {
-      finish_elsewhere(place, result);
+      finish_elsewhere(place, helper, result);
     } else if (is_late) {
       ++report_.num_lost;
       if (awaits_all() && !result.empty()) {
@@ -461,7 +472,10 @@ class ShardRace::Round {
   /// Between rows: whether the attempt that asks is to go on.
   bool goes_on(const std::atomic<bool>& is_stopped, std::size_t num_rows) {
     if (options_.between_rows) options_.between_rows(num_rows);
-    if (is_caller() && Clock::now() - polled_at_ >= poll_interval) poll();
+    if (is_caller() && Clock::now() - polled_at_ >= poll_interval) {
+      poll();
+      if (options_.between_rows) options_.between_rows(0);  // it is computing that is slow
+    }
     return !is_stopped.load(std::memory_order_relaxed);
   }
 
@@ -501,11 +515,18 @@ class ShardRace::Round {
     std::vector<Running> running;
     {
       const std::lock_guard lock(mutex_);
-      for (const Stage stage : stages_) status.num_waiting += stage == Stage::waiting ? 1 : 0;
+      for (std::size_t i = 0; i < stages_.size(); ++i) {
+        if (stages_[i] != Stage::waiting) continue;
+        ++status.num_waiting;
+        if (tasks_.is_known(i)) ++status.num_known;
+      }
       status.num_done = num_computed_;
       status.num_lanes = static_cast<std::uint32_t>(context_.num_threads());
       status.busy_seconds = busy_seconds_;
-      status.input_seconds = race_.input_seconds_;
+      status.first_giving_seconds = race_.giving_.first_seconds;
+      status.giving_seconds = race_.giving_.seconds;
+      status.first_taking_seconds = race_.taking_.first_seconds;
+      status.taking_seconds = race_.taking_.seconds;
       status.is_idle = status.num_waiting == 0 && attempts_.empty() && asking_.empty() &&
                        inputs_.empty() && helping_.empty();
       for (const Attempt& each : attempts_) {
@@ -536,8 +557,11 @@ class ShardRace::Round {
       case Kind::help: return give_as_told(in.take<Help>());
       case Kind::input: {
         const auto place = in.take<std::uint32_t>();
+        const auto start = Clock::now();
         AcceptedShard& shard = tasks_.accept(batch.source, in.rest());
         const Bytes question = shard.question();
+        learn(question.empty() ? race_.taking_.seconds : race_.taking_.first_seconds,
+              Clock::now() - start);
         const std::lock_guard lock(mutex_);
         if (question.empty()) {
           inputs_.emplace_back(*this, batch.source, place, shard);
@@ -661,7 +685,6 @@ class ShardRace::Round {
     snapshot.now_seconds = seconds(decided_at_.time_since_epoch());
     schedule::TaskView task;
     task.worker = rank;
-    task.transfer_seconds = 2 * status.input_seconds;  // made here, taken in there
     if (status.num_done > 0 && status.busy_seconds > 0) {
       task.state = TaskState::done;
       task.work = status.num_done;
@@ -686,7 +709,32 @@ class ShardRace::Round {
     if (backlog_seconds < std::max(least_backlog_seconds, least_backlog_share * elapsed_seconds) ||
         (status.num_done == 0 && elapsed_seconds < least_silence_seconds))
       return;
-    snapshot.tasks.insert(snapshot.tasks.end(), status.num_waiting, task);
+    // The owner makes the inputs of all helpers one after the other.
+    const Taking taking = mean_taking();
+    const std::uint32_t num_known = std::min(status.num_known, status.num_waiting);
+    task.transfer_seconds =
+        taking.num_idle * status.first_giving_seconds + taking.first_seconds;
+    snapshot.tasks.insert(snapshot.tasks.end(), status.num_waiting - num_known, task);
+    task.transfer_seconds = taking.num_idle * status.giving_seconds + taking.seconds;
+    snapshot.tasks.insert(snapshot.tasks.end(), num_known, task);  // those at the end go first
+  }
+
+  /// Of the ranks that are idle.
+  struct Taking {
+    std::uint32_t num_idle = 0;
+    double first_seconds = 0, seconds = 0;
+  };
+  Taking mean_taking() const {
+    Taking taking;
+    for (const Heard& each : statuses_) {
+      if (!each.has_any || !each.status.is_idle) continue;
+      ++taking.num_idle;
+      taking.first_seconds += each.status.first_taking_seconds;
+      taking.seconds += each.status.taking_seconds;
+    }
+    taking.first_seconds /= std::max(taking.num_idle, 1U);
+    taking.seconds /= std::max(taking.num_idle, 1U);
+    return taking;
   }
 
   ShardRace& race_;

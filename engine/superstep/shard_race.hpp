@@ -44,13 +44,14 @@ class ShardTasks {
   /// calling thread.
   virtual Bytes input(std::size_t place, const Bytes& state, Rank helper) = 0;
   virtual Bytes answer(std::size_t place, Rank helper, std::span<const std::byte> question) = 0;
-  /// Whether a rank knows so much of a shard that its input will be short.
+  /// Whether a rank, or any, knows so much of a shard that its input will be short.
   virtual bool is_known(std::size_t place, Rank helper) const = 0;
+  virtual bool is_known(std::size_t place) const = 0;
   /// What came of a shard that was computed here.
   virtual Bytes result(std::size_t place) = 0;
   /// Puts what came of a shard on another rank where `compute` would have, be it that `compute` was
   /// not called or that it left off.
-  virtual void install(std::size_t place, std::span<const std::byte> result) = 0;
+  virtual void install(std::size_t place, Rank helper, std::span<const std::byte> result) = 0;
   /// Another rank made of a shard what is not `result(place)`: the superstep fails.
   virtual void refuse(std::size_t place, Rank helper, std::span<const std::byte> other) = 0;
 
@@ -81,7 +82,14 @@ class ShardRace {
   const RunOptions& options_;
   std::vector<double> speeds_;    // by rank, of the last race: shards per second and thread
   double shard_seconds_ = 0;      // of this rank's last race: time per shard
-  double input_seconds_ = 5e-4;   // time to make an input
+
+  /// Time that a shard takes those who give it away and take it, besides computing it.
+  struct Cost {
+    double first_seconds = 0;  ///< when the helper sees it for the first time
+    double seconds = 0;        ///< later
+  };
+  Cost giving_{1e-3, 1e-4};
+  Cost taking_{4e-3, 4e-4};
 };
 
 }  // namespace weir

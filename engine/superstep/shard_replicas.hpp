@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include <weir/engine/graph/id_map.hpp>
+#include <weir/engine/graph/radix_sort.hpp>
 #include <weir/engine/runtime/codec.hpp>
 #include <weir/engine/superstep/cpu_executor.hpp>
 #include <weir/engine/superstep/shard_race.hpp>
@@ -55,7 +57,9 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
 
   /// Before `size` is asked. A superstep that lists its rows or whose messages are folded already
   /// is over too soon to be shared: then there are no tasks, and nothing to finish.
-  void begin() {
+  void begin(bool wakes_all) {
+    may_continue_ = !keeps_published && !wakes_all && executor_.sent_.empty() &&
+                    executor_.read_phase_.has_value();
     has_tasks_ = !executor_.small_.is_open() && !executor_.frontier_.is_listed() &&
                  !executor_.pushed_.has_any() && !executor_.delivered_;
     if (has_tasks_) executor_.touched_ = executor_.frontier_.visited_shards();
@@ -83,12 +87,16 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   }
 
   bool is_known(std::size_t place, Rank helper) const override {
-    return shared_.contains({helper, shard_at(place)});
+    return shared_.contains({shard_at(place), helper});
+  }
+  bool is_known(std::size_t place) const override {
+    const auto at = shared_.lower_bound({shard_at(place), 0});
+    return at != shared_.end() && at->first.first == shard_at(place);
   }
 
   Bytes input(std::size_t place, const Bytes& state, Rank helper) override {
     const ShardIndex shard = shard_at(place);
-    const auto known = shared_.try_emplace({helper, shard});
+    const auto known = shared_.try_emplace({shard, helper});
     Header header;
     header.shard = shard;
     header.has_table = known_tables_.insert(helper).second ? 1 : 0;
@@ -97,8 +105,10 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
                                          : std::uint32_t{nothing};
     const std::span<const Mark> marks = executor_.frontier_.marked_rows(place);
     header.has_marks = marks.empty() ? 0 : 1;
-    header.has_wanted = known.first->second ? 1 : 0;
-    header.state_bytes = state.size();
+    const Known& remembered = known.first->second;
+    header.has_wanted = remembered.wanted ? 1 : 0;
+    header.has_state = may_continue_ && remembered.holds == executor_.view_.superstep ? 0 : 1;
+    header.state_bytes = header.has_state != 0 ? state.size() : 0;
     Bytes out;
     append_plain(out, header);
     if (header.has_table != 0) {
@@ -108,14 +118,14 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     if (header.has_lists != 0) append_lists(shard, out);
     const auto mark_bytes = std::as_bytes(marks);
     out.insert(out.end(), mark_bytes.begin(), mark_bytes.end());
-    out.insert(out.end(), state.begin(), state.end());
-    if (header.has_wanted != 0) append_wanted(*known.first->second, out);
+    if (header.has_state != 0) out.insert(out.end(), state.begin(), state.end());
+    if (remembered.wanted) append_wanted(*remembered.wanted, out);
     return out;
   }
 
   Bytes answer(std::size_t place, Rank helper, std::span<const std::byte> question) override {
     BytesView in(question);
-    SlotLists& wanted = shared_.at({helper, shard_at(place)}).emplace();
+    SlotLists& wanted = shared_.at({shard_at(place), helper}).wanted.emplace();
     for (const auto& [side, edges] : places(executor_.graph_)) decode(in, wanted[side]);
     Bytes out;
     append_wanted(wanted, out);
@@ -126,7 +136,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     return result_of(executor_, executor_.touched_[place], shard_at(place));
   }
 
-  void install(std::size_t place, std::span<const std::byte> result) override {
+  void install(std::size_t place, Rank helper, std::span<const std::byte> result) override {
     executor_.frontier_.skip_shard(place);
     BytesView in(result);
     auto& work = executor_.work_[executor_.touched_[place]];
@@ -134,30 +144,35 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     take_work(in, work);
     const auto [first, last] = rows_of(shard_at(place));
     const auto flags = in.take_bytes(last - first);
-    std::vector<Row> published;
-    for (Row row = first; row < last; ++row) {
-      executor_.halted_[row] =
-          detail::has_flag(flags[row - first], detail::is_halted) ? Mark::set : Mark::unset;
-      if (detail::has_flag(flags[row - first], detail::has_value)) published.push_back(row);
-    }
-    detail::take_values<Value>(in, last - first, [&](std::size_t i, detail::Wire<Value> value) {
-      executor_.values_[first + i].value = static_cast<Value>(std::move(value));
-    });
+    detail::take_values<Value>(in, last - first,
+                               [&, row = first](std::size_t i, detail::Wire<Value> value) {
+                                 executor_.values_[row + i].value =
+                                     static_cast<Value>(std::move(value));
+                               });
     Executor::with_phase(executor_.phase_, [&](auto k) {
       auto& channel = std::get<k>(executor_.channels_);
       const Slot* const slots = channel.side->slots.of_rows.data();
-      if (channel.write.is_stale()) {
-        for (Row row = first; row < last; ++row) {
-          if (!detail::has_flag(flags[row - first], detail::has_value))
-            channel.write.drop(slots[row]);
+      const auto writer = channel.write.writer();
+      std::vector<Row> published;
+      published.reserve(work.num_scattered);
+      for (Row row = first; row < last; ++row) {
+        const std::byte of_row = flags[row - first];
+        executor_.halted_[row] =
+            detail::has_flag(of_row, detail::is_halted) ? Mark::set : Mark::unset;
+        if (detail::has_flag(of_row, detail::has_value)) {
+          published.push_back(row);
+        } else if (writer.is_stale) {
+          channel.write.drop(slots[row]);
         }
       }
       using Published = PublishedOf<Phase<k>>;
       detail::take_values<Published>(
           in, published.size(), [&](std::size_t i, detail::Wire<Published> value) {
-            channel.write.put(slots[published[i]], static_cast<Published>(std::move(value)));
+            writer.put(slots[published[i]], static_cast<Published>(std::move(value)));
           });
     });
+    const std::lock_guard lock(installing_);
+    shared_.at({shard_at(place), helper}).holds = executor_.view_.superstep + 1;
   }
 
   void refuse(std::size_t place, Rank helper, std::span<const std::byte> other) override {
@@ -194,6 +209,8 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
 
  private:
   static constexpr std::uint32_t nothing = 0xffffffff;
+  /// What a sticky program published stays readable: a helper that was left out once lacks it.
+  static constexpr bool keeps_published = StickyProgram<First> || (StickyProgram<Rest> || ...);
   static constexpr Slot no_slot = 0xffffffff;
   static constexpr Slot not_asked = 0xfffffffe;
   template <std::size_t K>
@@ -207,13 +224,17 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     std::uint8_t has_lists = 0;
     std::uint8_t has_marks = 0;
     std::uint8_t has_wanted = 0;  ///< else the helper asks
+    std::uint8_t has_state = 0;   ///< else the helper goes on from what it computed last
     std::uint64_t state_bytes = 0;
   };
 
   /// Slots by place of the side.
   using SlotLists = std::array<std::vector<Slot>, 3>;
-  /// What a helper lacks of a shard, as slots of the owner, once it asked.
-  using Wanted = std::optional<SlotLists>;
+  /// What the owner remembers of a helper that knows a shard.
+  struct Known {
+    std::optional<SlotLists> wanted{};  ///< own slots whose values it lacks, once it asked
+    Superstep holds = -1;  ///< the superstep of which it has the state, for it computed the last
+  };
   /// The slots of an owner: whose they are, and which they are here if this rank has them.
   struct OwnersSlots {
     std::vector<VertexId> ids;
@@ -346,16 +367,24 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     side->offsets.assign(offsets.begin(), offsets.end());
     side->splits.assign(splits.begin(), splits.end());
 
-    is_used_.assign(ids.size(), Mark::unset);
-    number_.resize(ids.size());
-    for (const Slot slot : of_rows) is_used_[slot] = Mark::set;
-    for (const Slot slot : neighbours) is_used_[slot] = Mark::set;
+    is_used_.resize(std::max(is_used_.size(), ids.size()), Mark::unset);
+    number_.resize(is_used_.size());
+    std::vector<Slot> used;
+    for (const auto& some : {std::span(of_rows), std::span(neighbours)}) {
+      for (const Slot slot : some) {
+        if (std::exchange(is_used_[slot], Mark::set) == Mark::unset) used.push_back(slot);
+      }
+    }
+    std::vector<Slot> scratch(used.size());
+    const auto sorted = radix_sort(std::span(used), std::span(scratch), ids.size(),
+                                   [](Slot slot) { return std::uint64_t{slot}; });
+    at_owner.assign(sorted.begin(), sorted.end());
     Slots& slots = side->slots;
-    for_each_set(is_used_, [&](std::size_t slot) {
+    for (const Slot slot : at_owner) {
+      is_used_[slot] = Mark::unset;
       number_[slot] = static_cast<Slot>(slots.ids.size());
       slots.ids.push_back(ids[slot]);
-      at_owner.push_back(static_cast<Slot>(slot));
-    });
+    }
     slots.rows.assign(slots.ids.size(), Slots::no_row);
     for (std::size_t row = 0; row < of_rows.size(); ++row) {
       slots.of_rows.push_back(number_[of_rows[row]]);
@@ -472,7 +501,16 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   void load(Replica& replica, const Header& header, BytesView& in) {
     Executor& mini = replica.executor;
     const Row num_rows = mini.vertices().size();
+    if (header.has_state == 0) {  // what it published last can be read now
+      Executor::with_phase(header.reads, [&](auto k) {
+        auto& channel = std::get<k>(mini.channels_);
+        std::swap(channel.read, channel.write);
+        channel.write.clear(*alone_);
+      });
+      mini.read_phase_ = header.reads;
+    }
     Executor::for_each_phase([&](auto k) {
+      if (header.has_state == 0 && k == header.reads) return;
       auto& channel = std::get<k>(mini.channels_);
       channel.read.clear(*alone_);
       channel.write.clear(*alone_);
@@ -491,11 +529,13 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
       }
       mini.frontier_.finish(num_rows);
     }
-    SavedState<Executor> state(mini);
-    state.begin_loading(header.reads == nothing ? 0 : header.reads, {});
-    if (header.reads == nothing) mini.read_phase_.reset();
-    state.load(0, BytesView(in.take_bytes(header.state_bytes)));
-    state.finish_loading();
+    if (header.has_state != 0) {
+      SavedState<Executor> state(mini);
+      state.begin_loading(header.reads == nothing ? 0 : header.reads, {});
+      if (header.reads == nothing) mini.read_phase_.reset();
+      state.load(0, BytesView(in.take_bytes(header.state_bytes)));
+      state.finish_loading();
+    }
     mini.phase_ = executor_.phase_;
     if (header.reads == nothing) return;
     Executor::with_phase(header.reads, [&](auto k) {
@@ -610,8 +650,10 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   RunOptions replica_options_;
   bool has_tasks_ = false;
   // As an owner: what helpers know, and what of a shard they lack.
+  bool may_continue_ = false;  // helpers may go on from what they computed in the last superstep
+  std::mutex installing_;
   std::set<Rank> known_tables_;
-  std::map<std::pair<Rank, ShardIndex>, Wanted> shared_;
+  std::map<std::pair<ShardIndex, Rank>, Known> shared_;
   // As a helper.
   std::unique_ptr<Context> alone_;  // of all replicas
   std::map<Rank, Table> tables_;    // by owner

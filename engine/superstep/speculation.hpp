@@ -27,13 +27,14 @@ class RunSpeculation {
     }
   }
 
-  /// In place of Executor::run. `last`: what all ranks know of the superstep before. Collective.
-  void run(const Summary& last) {
+  /// In place of Executor::run. `last`: what all ranks know of the superstep before; `wakes_all`:
+  /// the master woke all vertices. Collective.
+  void run(const Summary& last, bool wakes_all) {
     const auto start = std::chrono::steady_clock::now();
     Summary& summary = executor_.summary();
     if constexpr (is_possible) {
       if (race_ && is_worth_while(last)) {
-        replicas_->begin();
+        replicas_->begin(wakes_all);
         if (!replicas_->has_tasks()) executor_.run(watch());
         const SpeculationReport report = race_->run(*replicas_);
         replicas_->finish();
