@@ -128,13 +128,14 @@ void RunCommand::declare(OptionSet& options) {
   options.flag("--digest", digest_, "print a hash of all ids and values");
   options.text("--report", "FILE", report_, "write what the run did as JSON (docs/report.md)");
   options.group("Slow ranks");
-  options.choice("--speculation", speculation_.rule,
-                 {{"progress-rate", schedule::StragglerRule::progress_rate},
-                  {"mapreduce-2004", schedule::StragglerRule::mapreduce_2004},
-                  {"off", schedule::StragglerRule::off},
-                  {"forced", schedule::StragglerRule::forced}},
-                 "when ranks that are done compute for slow ones (default progress-rate); changes no "
-                 "bit of a result (docs/guide/stragglers.md)");
+  options.choice(
+      "--speculation", speculation_.rule,
+      {{"progress-rate", schedule::StragglerRule::progress_rate},
+       {"mapreduce-2004", schedule::StragglerRule::mapreduce_2004},
+       {"off", schedule::StragglerRule::off},
+       {"forced", schedule::StragglerRule::forced}},
+      "when ranks that are done compute for slow ones (default progress-rate); changes no "
+      "bit of a result (docs/guide/stragglers.md)");
   options.flag("--verify", speculation_.verify,
                "compare what two ranks computed of one shard; with --speculation forced of half of "
                "them");

@@ -726,9 +726,8 @@ class CpuExecutor {
   }
   template <std::size_t S, std::size_t C>
   void compute_shard(std::size_t i, RowWatch* watch) {
-    frontier_.visit_shard(i, watch, [&](std::size_t s, const auto& rows) {
-      compute_rows<S, C>(work_[s], rows);
-    });
+    frontier_.visit_shard(
+        i, watch, [&](std::size_t s, const auto& rows) { compute_rows<S, C>(work_[s], rows); });
   }
 
   void finish_run() {

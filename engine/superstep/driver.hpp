@@ -56,7 +56,7 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
 
     context.set_superstep(step);
     recorder.begin(step, phase);
-    executor.begin(step, decision, agreed);  // which rows to visit
+    executor.begin(step, decision, agreed);               // which rows to visit
     speculation.run(agreed.summary, decision.wakes_all);  // fold, compute, publish
     recorder.computed(executor.is_sparse());
     executor.exchange();  // published values to their readers

@@ -157,8 +157,9 @@ class Frontier {
       if (watch != nullptr && !watch->goes_on(static_cast<std::size_t>(begin - first))) return;
       if (begin == end) return;
       const auto left = static_cast<std::size_t>(end - begin);
-      const Index next = begin + static_cast<Index>(
-                                     watch == nullptr ? left : std::min(RowWatch::rows_between, left));
+      const Index next =
+          begin +
+          static_cast<Index>(watch == nullptr ? left : std::min(RowWatch::rows_between, left));
       for (; begin < next; ++begin) f(begin);
     }
   }

@@ -24,10 +24,10 @@ enum class Direction {
 
 /// What ranks computed for others, over all ranks (docs/guide/stragglers.md).
 struct SpeculationReport {
-  std::uint64_t num_stolen = 0;  ///< shards that waited at one rank and were given to another
-  std::uint64_t num_cloned = 0;  ///< shards that two ranks computed
-  std::uint64_t num_won = 0;     ///< clones that ended before the first attempt
-  std::uint64_t num_lost = 0;    ///< clones that did not
+  std::uint64_t num_stolen = 0;   ///< shards that waited at one rank and were given to another
+  std::uint64_t num_cloned = 0;   ///< shards that two ranks computed
+  std::uint64_t num_won = 0;      ///< clones that ended before the first attempt
+  std::uint64_t num_lost = 0;     ///< clones that did not
   std::uint64_t input_bytes = 0;  ///< that were sent to those who helped
 };
 
@@ -100,8 +100,8 @@ struct Snapshots {
   CancelToken stop{};
 };
 
-/// How ranks that are done help slow ones (docs/guide/stragglers.md). The bits of the result are the
-/// same. Programs that change the topology, and monotone ones unless the rule is `forced`, are
+/// How ranks that are done help slow ones (docs/guide/stragglers.md). The bits of the result are
+/// the same. Programs that change the topology, and monotone ones unless the rule is `forced`, are
 /// computed where they are.
 struct Speculation {
   schedule::StragglerRule rule = schedule::StragglerRule::progress_rate;

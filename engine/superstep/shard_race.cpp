@@ -8,6 +8,7 @@
 #include <list>
 #include <map>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -24,8 +25,8 @@ using schedule::StragglerRule;
 using schedule::TaskState;
 
 constexpr auto poll_interval = std::chrono::microseconds(500);
-constexpr auto status_interval = std::chrono::milliseconds(10);
-constexpr auto decision_interval = std::chrono::milliseconds(5);
+constexpr auto status_interval = std::chrono::milliseconds(5);
+constexpr auto decision_interval = std::chrono::milliseconds(2);
 /// A rank that will be done by then is not helped, nor one that will be done in less than this
 /// share of the time that the superstep took so far.
 constexpr double least_backlog_seconds = 5e-3;
@@ -105,7 +106,7 @@ class ShardRace::Round {
       exchange_.wait(
           [&] {
             tick();
-            return is_over_ || has_waiting() || !inputs_.empty() || overdue();
+            return is_over_ || has_waiting() || !inputs_.empty() || !arrived_.empty() || overdue();
           },
           [&](const Batch& batch) { receive(batch); });
       if (is_over_) break;
@@ -113,13 +114,20 @@ class ShardRace::Round {
         compute_own();
       } else if (!inputs_.empty()) {
         help();
+      } else if (!arrived_.empty()) {
+        accept_next();
       } else if (const auto place = overdue()) {
         ++report_.num_cloned;
         compute_one(*place);
         tell();
       }
     }
-    exchange_.close([](const Batch&) {});  // attempts that lost
+    exchange_.close([&](const Batch& batch) {  // too late
+      BytesView in(batch.bytes);
+      if (in.take<Kind>() != Kind::input) return;
+      in.take<std::uint32_t>();
+      tasks_.set_aside(batch.source, in.rest());
+    });
     if (num_computed_ > 0) race_.shard_seconds_ = busy_seconds_ / num_computed_;
     return report_;
   }
@@ -144,7 +152,7 @@ class ShardRace::Round {
     const Clock::time_point start = Clock::now();
     std::atomic<bool> is_stopped{false};
     std::atomic<std::size_t> num_rows{0};
-    std::optional<Bytes> state{};   // what it began with, if it can be cloned
+    std::optional<Bytes> state{};                    // what it began with, if it can be cloned
     std::optional<std::pair<Rank, Bytes>> result{};  // of the clone that won
 
    private:
@@ -298,10 +306,10 @@ class ShardRace::Round {
     cost += weight * (seconds(found) - cost);
   }
 
-  void give(std::size_t place, const Bytes& state, Rank helper) {
+  void give(std::size_t place, const Bytes* state, Rank helper) {
     const auto start = Clock::now();
-    double& cost = tasks_.is_known(place, helper) ? race_.giving_.seconds
-                                                  : race_.giving_.first_seconds;
+    double& cost =
+        tasks_.is_known(place, helper) ? race_.giving_.seconds : race_.giving_.first_seconds;
     Bytes bytes = message(Kind::input, static_cast<std::uint32_t>(place));
     const Bytes input = tasks_.input(place, state, helper);
     bytes.insert(bytes.end(), input.begin(), input.end());
@@ -319,7 +327,7 @@ class ShardRace::Round {
     for (std::size_t place = 0; place < stages_.size(); ++place) {
       if (tasks_.num_rows(place) == 0) continue;
       const auto step = static_cast<Rank>(place / 2 % static_cast<std::size_t>(num_others));
-      give(place, tasks_.state(place), (context_.rank() + 1 + step) % context_.size());
+      give(place, nullptr, (context_.rank() + 1 + step) % context_.size());
       if (place % 2 == 0) {
         stages_[place] = Stage::given;
         ++report_.num_stolen;
@@ -330,29 +338,32 @@ class ShardRace::Round {
   }
 
   void give_as_told(const Help& help) {
-    // What the helper saw before is sent in less time; what another saw is left to that one, which
-    // will ask soon, unless there is nothing else.
+    // What the helper saw before is sent in less time. What another saw is left to that one, which
+    // will ask soon, but once for a few, so that in time helpers share evenly.
     std::uint32_t num_given = 0;
-    const auto give_those = [&](const auto& is_right) {
-      for (std::size_t i = stages_.size(); i-- > 0 && num_given < help.num_steals;) {
+    const auto give_those = [&](std::uint32_t most, const auto& is_right) {
+      for (std::size_t i = stages_.size(); i-- > 0 && num_given < most;) {
         if (was_given_[i] != 0 || tasks_.num_rows(i) == 0 || !is_right(i)) continue;
         {
           const std::lock_guard lock(mutex_);
           if (stages_[i] != Stage::waiting) continue;
           stages_[i] = Stage::given;
         }
-        give(i, tasks_.state(i), help.helper);
+        give(i, nullptr, help.helper);
         ++report_.num_stolen;
         ++num_given;
       }
     };
-    give_those([&](std::size_t i) { return tasks_.is_known(i, help.helper); });
-    give_those([&](std::size_t i) { return !tasks_.is_known(i); });
-    if (num_given == 0) give_those([](std::size_t) { return true; });
+    give_those(help.num_steals, [&](std::size_t i) { return tasks_.is_known(i, help.helper); });
+    give_those(help.num_steals, [&](std::size_t i) { return !tasks_.is_known(i); });
+    constexpr std::uint32_t few = 16;  // one in so many
+    if (taught_.insert(help.helper).second)
+      give_those(std::min(help.num_steals, num_given + 1 + help.num_steals / few),
+                 [](std::size_t) { return true; });
     for (std::uint32_t k = 0; k < help.num_clones; ++k) {
       const auto longest = longest_to_clone();
       if (!longest) break;
-      give(longest->first, longest->second, help.helper);
+      give(longest->first, &longest->second, help.helper);
       ++report_.num_cloned;
     }
     tell();
@@ -415,11 +426,41 @@ class ShardRace::Round {
 
   // Helping.
 
+  /// An input that was not looked at yet.
+  struct Arrived {
+    Rank owner;
+    std::uint32_t place;
+    Bytes input;
+  };
+
+  /// One at a time, so that results of others are not kept waiting.
+  void accept_next() {
+    const Arrived next = std::move(arrived_.front());
+    arrived_.pop_front();
+    const auto start = Clock::now();
+    AcceptedShard& shard = tasks_.accept(next.owner, next.input);
+    const Bytes question = shard.question();
+    learn(question.empty() ? race_.taking_.seconds : race_.taking_.first_seconds,
+          Clock::now() - start);
+    const std::lock_guard lock(mutex_);
+    if (question.empty()) {
+      inputs_.emplace_back(*this, next.owner, next.place, shard);
+    } else {
+      asking_.emplace_back(*this, next.owner, next.place, shard);
+      Bytes bytes = message(Kind::ask, next.place);
+      bytes.insert(bytes.end(), question.begin(), question.end());
+      exchange_.send(next.owner, std::move(bytes));
+    }
+  }
+
   /// Computes what others gave, until nothing is left.
   void help() {
     on_all_threads([&] {
       for (;;) {
-        if (is_caller()) poll();
+        if (is_caller()) {
+          poll();
+          if (!arrived_.empty()) accept_next();
+        }
         HelpingAttempt* attempt = nullptr;
         {
           const std::lock_guard lock(mutex_);
@@ -459,6 +500,11 @@ class ShardRace::Round {
   }
 
   void drop_help(const auto& is_dropped) {
+    std::erase_if(arrived_, [&](const Arrived& each) {
+      if (!is_dropped(each)) return false;
+      tasks_.set_aside(each.owner, each.input);
+      return true;
+    });
     const std::lock_guard lock(mutex_);
     asking_.remove_if(is_dropped);
     inputs_.remove_if(is_dropped);
@@ -527,8 +573,8 @@ class ShardRace::Round {
       status.giving_seconds = race_.giving_.seconds;
       status.first_taking_seconds = race_.taking_.first_seconds;
       status.taking_seconds = race_.taking_.seconds;
-      status.is_idle = status.num_waiting == 0 && attempts_.empty() && asking_.empty() &&
-                       inputs_.empty() && helping_.empty();
+      status.is_idle = status.num_waiting == 0 && attempts_.empty() && arrived_.empty() &&
+                       asking_.empty() && inputs_.empty() && helping_.empty();
       for (const Attempt& each : attempts_) {
         const double num_rows = static_cast<double>(tasks_.num_rows(each.place));
         const double share = static_cast<double>(each.num_rows.load(std::memory_order_relaxed)) /
@@ -557,20 +603,7 @@ class ShardRace::Round {
       case Kind::help: return give_as_told(in.take<Help>());
       case Kind::input: {
         const auto place = in.take<std::uint32_t>();
-        const auto start = Clock::now();
-        AcceptedShard& shard = tasks_.accept(batch.source, in.rest());
-        const Bytes question = shard.question();
-        learn(question.empty() ? race_.taking_.seconds : race_.taking_.first_seconds,
-              Clock::now() - start);
-        const std::lock_guard lock(mutex_);
-        if (question.empty()) {
-          inputs_.emplace_back(*this, batch.source, place, shard);
-        } else {
-          asking_.emplace_back(*this, batch.source, place, shard);
-          Bytes bytes = message(Kind::ask, place);
-          bytes.insert(bytes.end(), question.begin(), question.end());
-          exchange_.send(batch.source, std::move(bytes));
-        }
+        arrived_.push_back({batch.source, place, Bytes(in.rest().begin(), in.rest().end())});
         return;
       }
       case Kind::ask: {
@@ -599,9 +632,8 @@ class ShardRace::Round {
       }
       case Kind::cancel: {
         const auto place = in.take<std::uint32_t>();
-        return drop_help([&](const HelpingAttempt& each) {
-          return each.owner == batch.source && each.place == place;
-        });
+        return drop_help(
+            [&](const auto& each) { return each.owner == batch.source && each.place == place; });
       }
       case Kind::end: return end();
     }
@@ -609,7 +641,7 @@ class ShardRace::Round {
 
   void end() {
     is_over_ = true;
-    drop_help([](const HelpingAttempt&) { return true; });
+    drop_help([](const auto&) { return true; });
   }
 
   // Rank 0.
@@ -624,9 +656,8 @@ class ShardRace::Round {
   void hear(Rank rank, const Status& status, std::vector<Running> running) {
     statuses_[static_cast<std::size_t>(rank)] = {true, status, std::move(running), Clock::now()};
     const bool is_all_complete =
-        std::all_of(statuses_.begin(), statuses_.end(), [](const Heard& each) {
-          return each.has_any && each.status.is_complete;
-        });
+        std::all_of(statuses_.begin(), statuses_.end(),
+                    [](const Heard& each) { return each.has_any && each.status.is_complete; });
     if (is_over_ || !is_all_complete) return;
     for (Rank r = 1; r < context_.size(); ++r) exchange_.send(r, message(Kind::end));
     for (std::size_t r = 0; r < statuses_.size(); ++r) {
@@ -712,8 +743,7 @@ class ShardRace::Round {
     // The owner makes the inputs of all helpers one after the other.
     const Taking taking = mean_taking();
     const std::uint32_t num_known = std::min(status.num_known, status.num_waiting);
-    task.transfer_seconds =
-        taking.num_idle * status.first_giving_seconds + taking.first_seconds;
+    task.transfer_seconds = taking.num_idle * status.first_giving_seconds + taking.first_seconds;
     snapshot.tasks.insert(snapshot.tasks.end(), status.num_waiting - num_known, task);
     task.transfer_seconds = taking.num_idle * status.giving_seconds + taking.seconds;
     snapshot.tasks.insert(snapshot.tasks.end(), num_known, task);  // those at the end go first
@@ -747,23 +777,25 @@ class ShardRace::Round {
   bool is_over_ = false;
   const Clock::time_point began_at_ = Clock::now();
   Clock::time_point polled_at_{}, told_at_ = began_at_, decided_at_ = began_at_;
-  std::vector<Heard> statuses_;            // on rank 0, by rank
+  std::vector<Heard> statuses_;  // on rank 0, by rank
+  std::deque<Arrived> arrived_;
+  std::set<Rank> taught_;                    // helpers that were given what another one knows
   std::map<Rank, Clock::time_point> heard_;  // when a helper last asked or had a result
 
   std::mutex mutex_;
-  std::vector<Stage> stages_;             // by place
-  std::vector<std::uint8_t> was_given_;   // by place; a shard is given away once
+  std::vector<Stage> stages_;                       // by place
+  std::vector<std::uint8_t> was_given_;             // by place; a shard is given away once
   std::map<std::size_t, Outstanding> outstanding_;  // by place
-  std::size_t next_ = 0;                  // no waiting place before it
+  std::size_t next_ = 0;                            // no waiting place before it
   std::list<Attempt> attempts_;
-  std::vector<std::size_t> losers_;       // places whose clone is to be called off
+  std::vector<std::size_t> losers_;  // places whose clone is to be called off
   std::size_t num_done_ = 0;
-  std::uint32_t num_computed_ = 0;        // here
+  std::uint32_t num_computed_ = 0;  // here
   double busy_seconds_ = 0;
-  std::list<HelpingAttempt> asking_;      // accepted, waiting for an answer
-  std::list<HelpingAttempt> inputs_;      // ready, not begun
+  std::list<HelpingAttempt> asking_;  // accepted, waiting for an answer
+  std::list<HelpingAttempt> inputs_;  // ready, not begun
   std::list<HelpingAttempt> helping_;
-  std::vector<Result> results_;           // to be sent
+  std::vector<Result> results_;  // to be sent
 };
 
 ShardRace::ShardRace(Context& context, const RunOptions& options)

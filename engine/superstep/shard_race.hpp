@@ -40,9 +40,9 @@ class ShardTasks {
 
   /// What computing a shard will change.
   virtual Bytes state(std::size_t place) = 0;
-  /// All that another rank needs to compute a shard from `state`, but for what it then asks. On the
-  /// calling thread.
-  virtual Bytes input(std::size_t place, const Bytes& state, Rank helper) = 0;
+  /// All that another rank needs to compute a shard, but for what it then asks. `state`: what it is
+  /// to begin with; null where computing it did not begin here. On the calling thread.
+  virtual Bytes input(std::size_t place, const Bytes* state, Rank helper) = 0;
   virtual Bytes answer(std::size_t place, Rank helper, std::span<const std::byte> question) = 0;
   /// Whether a rank, or any, knows so much of a shard that its input will be short.
   virtual bool is_known(std::size_t place, Rank helper) const = 0;
@@ -58,6 +58,8 @@ class ShardTasks {
   /// Takes in what `input` of another rank made; valid until the race is over. On the calling
   /// thread.
   virtual AcceptedShard& accept(Rank owner, std::span<const std::byte> input) = 0;
+  /// Remembers what an input that came too late says for later ones.
+  virtual void set_aside(Rank owner, std::span<const std::byte> input) = 0;
 };
 
 /// Computes the shards of all ranks in one superstep. Ranks that are done take over shards that
@@ -80,8 +82,8 @@ class ShardRace {
 
   Context& context_;
   const RunOptions& options_;
-  std::vector<double> speeds_;    // by rank, of the last race: shards per second and thread
-  double shard_seconds_ = 0;      // of this rank's last race: time per shard
+  std::vector<double> speeds_;  // by rank, of the last race: shards per second and thread
+  double shard_seconds_ = 0;    // of this rank's last race: time per shard
 
   /// Time that a shard takes those who give it away and take it, besides computing it.
   struct Cost {
@@ -89,7 +91,7 @@ class ShardRace {
     double seconds = 0;        ///< later
   };
   Cost giving_{1e-3, 1e-4};
-  Cost taking_{4e-3, 4e-4};
+  Cost taking_{8e-3, 4e-4};
 };
 
 }  // namespace weir

@@ -47,8 +47,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   using Message = typename First::Message;
   using Tags = AggregatorsOf<First>;
   static constexpr bool is_possible =
-      SavedState<Executor>::is_possible &&
-      (Tags::size == 0 || Transferable<typename Tags::Values>);
+      SavedState<Executor>::is_possible && (Tags::size == 0 || Transferable<typename Tags::Values>);
 
   explicit ShardReplicas(Executor& executor)
       : executor_(executor), replica_options_(executor.options_) {
@@ -94,7 +93,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     return at != shared_.end() && at->first.first == shard_at(place);
   }
 
-  Bytes input(std::size_t place, const Bytes& state, Rank helper) override {
+  Bytes input(std::size_t place, const Bytes* begun, Rank helper) override {
     const ShardIndex shard = shard_at(place);
     const auto known = shared_.try_emplace({shard, helper});
     Header header;
@@ -108,7 +107,9 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     const Known& remembered = known.first->second;
     header.has_wanted = remembered.wanted ? 1 : 0;
     header.has_state = may_continue_ && remembered.holds == executor_.view_.superstep ? 0 : 1;
-    header.state_bytes = header.has_state != 0 ? state.size() : 0;
+    Bytes state;
+    if (header.has_state != 0) state = begun != nullptr ? *begun : this->state(place);
+    header.state_bytes = state.size();
     Bytes out;
     append_plain(out, header);
     if (header.has_table != 0) {
@@ -118,7 +119,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     if (header.has_lists != 0) append_lists(shard, out);
     const auto mark_bytes = std::as_bytes(marks);
     out.insert(out.end(), mark_bytes.begin(), mark_bytes.end());
-    if (header.has_state != 0) out.insert(out.end(), state.begin(), state.end());
+    out.insert(out.end(), state.begin(), state.end());
     if (remembered.wanted) append_wanted(*remembered.wanted, out);
     return out;
   }
@@ -144,11 +145,10 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     take_work(in, work);
     const auto [first, last] = rows_of(shard_at(place));
     const auto flags = in.take_bytes(last - first);
-    detail::take_values<Value>(in, last - first,
-                               [&, row = first](std::size_t i, detail::Wire<Value> value) {
-                                 executor_.values_[row + i].value =
-                                     static_cast<Value>(std::move(value));
-                               });
+    detail::take_values<Value>(
+        in, last - first, [&, row = first](std::size_t i, detail::Wire<Value> value) {
+          executor_.values_[row + i].value = static_cast<Value>(std::move(value));
+        });
     Executor::with_phase(executor_.phase_, [&](auto k) {
       auto& channel = std::get<k>(executor_.channels_);
       const Slot* const slots = channel.side->slots.of_rows.data();
@@ -192,19 +192,27 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   AcceptedShard& accept(Rank owner, std::span<const std::byte> input) override {
     BytesView in(input);
     const auto header = in.take<Header>();
-    if (header.has_table != 0) {
-      for (const auto& [side, edges] : places(executor_.graph_)) {
-        OwnersSlots& slots = tables_[owner][side];
-        decode(in, slots.ids);
-        slots.slots_here.assign(slots.ids.size(), not_asked);
-      }
-    }
+    if (header.has_table != 0) take_table(owner, in);
     auto& kept = replicas_[{owner, header.shard}];
-    if (header.has_lists != 0) kept = take_lists(tables_[owner], in);
+    if (header.has_lists != 0) {
+      kept = take_lists(tables_[owner], in);
+    } else if (!kept) {
+      const auto aside = lists_aside_.extract({owner, header.shard});
+      BytesView lists(aside.mapped());
+      kept = take_lists(tables_[owner], lists);
+    }
     Replica& replica = *kept;
     replica.asks = header.has_wanted == 0;
     load(replica, header, in);
     return replica;
+  }
+
+  void set_aside(Rank owner, std::span<const std::byte> input) override {
+    BytesView in(input);
+    const auto header = in.take<Header>();
+    if (header.has_table != 0) take_table(owner, in);
+    if (header.has_lists == 0) return;
+    lists_aside_[{owner, header.shard}].assign(in.rest().begin(), in.rest().end());
   }
 
  private:
@@ -402,6 +410,14 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     return side;
   }
 
+  void take_table(Rank owner, BytesView& in) {
+    for (const auto& [side, edges] : places(executor_.graph_)) {
+      OwnersSlots& slots = tables_[owner][side];
+      decode(in, slots.ids);
+      slots.slots_here.assign(slots.ids.size(), not_asked);
+    }
+  }
+
   std::unique_ptr<Replica> take_lists(Table& table, BytesView& in) {
     if (!alone_) {
       ContextOptions options;
@@ -419,10 +435,9 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
               [](const auto& a, const auto& b) { return a.id < b.id; });
     ShardMap shards({records.front().id}, 1);
     Vertices vertices(*alone_, shards, std::move(records));
-    auto replica = std::make_unique<Replica>(*alone_, std::move(shards), std::move(vertices),
-                                             std::move(sides), graph.is_directed(),
-                                             graph.num_vertices(), executor_.programs_,
-                                             replica_options_);
+    auto replica = std::make_unique<Replica>(
+        *alone_, std::move(shards), std::move(vertices), std::move(sides), graph.is_directed(),
+        graph.num_vertices(), executor_.programs_, replica_options_);
     for (const auto& [place, edges] : places(graph)) {
       const Slots& slots = replica->graph.side_for(edges).slots;
       for (Slot slot = 0; slot < slots.size(); ++slot) {
@@ -658,7 +673,8 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   std::unique_ptr<Context> alone_;  // of all replicas
   std::map<Rank, Table> tables_;    // by owner
   std::map<std::pair<Rank, ShardIndex>, std::unique_ptr<Replica>> replicas_;
-  std::array<std::optional<IdMap<Slot>>, 3> ghosts_here_;  // own slots, by place of the side
+  std::map<std::pair<Rank, ShardIndex>, Bytes> lists_aside_;  // of shards not computed so far
+  std::array<std::optional<IdMap<Slot>>, 3> ghosts_here_;     // own slots, by place of the side
   std::vector<Mark> is_used_;  // by slot of an owner, while lists are taken in
   std::vector<Slot> number_;
 };

@@ -19,10 +19,9 @@ constexpr std::array counters = {&Summary::num_computed,        &Summary::num_un
                                  &Summary::num_dropped,         &Summary::bytes_sent,
                                  &Summary::wants_to_cancel,     &Summary::wants_snapshot,
                                  &Summary::wants_to_stop,       &Summary::num_writing,
-                                 &Summary::num_failed_writes,
-                                 &Summary::num_stolen,          &Summary::num_cloned,
-                                 &Summary::num_clones_won,      &Summary::num_clones_lost,
-                                 &Summary::input_bytes};
+                                 &Summary::num_failed_writes,   &Summary::num_stolen,
+                                 &Summary::num_cloned,          &Summary::num_clones_won,
+                                 &Summary::num_clones_lost,     &Summary::input_bytes};
 
 void append_text(Bytes& out, std::span<const std::byte> text) {
   append_plain(out, std::uint64_t{text.size()});
