@@ -270,9 +270,9 @@ class FixedPointExecutor {
 
   template <class F>
   void watched(std::size_t count, const F& body) {
-    if (watch_ != nullptr) (void)watch_->goes_on(0);
+    if (watch_ != nullptr) (void)watch_->rows_to_go(0);
     body();
-    if (watch_ != nullptr) (void)watch_->goes_on(count);
+    if (watch_ != nullptr) (void)watch_->rows_to_go(count);
   }
 
   /// Bucket fusion: a worker empties its own part of the current bucket while it is small.

@@ -16,12 +16,9 @@ namespace weir {
 /// Asked by whoever computes the rows of a shard: before the first, now and then, after the last.
 class RowWatch {
  public:
-  /// Rows between two questions: the cost of one is lost among them.
-  static constexpr std::size_t rows_between = 256;
-
   virtual ~RowWatch() = default;
-  /// Whether to go on after so many rows; the rest is left alone otherwise.
-  virtual bool goes_on(std::size_t num_rows) = 0;
+  /// How many rows to compute, after so many, before asking again. None: the rest is left alone.
+  virtual std::size_t rows_to_go(std::size_t num_done) = 0;
 
  protected:
   RowWatch() = default;
@@ -154,12 +151,11 @@ class Frontier {
                                                              RowWatch* watch, const F& f) {
     const Index first = begin;
     for (;;) {
-      if (watch != nullptr && !watch->goes_on(static_cast<std::size_t>(begin - first))) return;
-      if (begin == end) return;
       const auto left = static_cast<std::size_t>(end - begin);
-      const Index next =
-          begin +
-          static_cast<Index>(watch == nullptr ? left : std::min(RowWatch::rows_between, left));
+      const std::size_t count =
+          watch == nullptr ? left : watch->rows_to_go(static_cast<std::size_t>(begin - first));
+      if (left == 0 || count == 0) return;
+      const Index next = begin + static_cast<Index>(std::min(left, count));
       for (; begin < next; ++begin) f(begin);
     }
   }

@@ -125,7 +125,7 @@ struct RunOptions {
   std::function<void(Superstep)> before_superstep{};
   std::function<void(Superstep)> after_superstep{};
   /// Called by every thread that computes a shard with the number of vertices that it visited:
-  /// before the first, every few hundred, after the last. For injected slowness.
+  /// before the first, now and then, after the last. For injected slowness.
   std::function<void(std::size_t)> between_rows{};
 };
 

@@ -140,13 +140,34 @@ class ShardRace::Round {
     done
   };
 
+  /// How many rows to compute between two questions: so many that asking costs nothing, so few that
+  /// an answer is not late where a row takes long.
+  class Pace {
+   public:
+    std::size_t next() {
+      const auto now = Clock::now();
+      const auto took = now - std::exchange(asked_at_, now);
+      if (took < std::chrono::microseconds(100)) {
+        count_ = std::min(2 * count_, most);
+      } else if (took > std::chrono::milliseconds(1)) {
+        count_ = std::max<std::size_t>(count_ / 4, 1);
+      }
+      return count_;
+    }
+
+   private:
+    static constexpr std::size_t most = 512;
+    Clock::time_point asked_at_ = Clock::now();
+    std::size_t count_ = 16;
+  };
+
   /// An attempt at an own shard.
   class Attempt final : public RowWatch {
    public:
     Attempt(Round& round, std::size_t of) : place(of), round_(round) {}
-    bool goes_on(std::size_t num_done) override {
+    std::size_t rows_to_go(std::size_t num_done) override {
       num_rows.store(num_done, std::memory_order_relaxed);
-      return round_.goes_on(is_stopped, num_done);
+      return round_.goes_on(is_stopped, num_done) ? pace_.next() : 0;
     }
     const std::size_t place;
     const Clock::time_point start = Clock::now();
@@ -157,6 +178,7 @@ class ShardRace::Round {
 
    private:
     Round& round_;
+    Pace pace_;
   };
 
   /// An attempt at another rank's shard.
@@ -164,7 +186,9 @@ class ShardRace::Round {
    public:
     HelpingAttempt(Round& round, Rank of, std::uint32_t at, AcceptedShard& accepted)
         : owner(of), place(at), shard(accepted), round_(round) {}
-    bool goes_on(std::size_t num_done) override { return round_.goes_on(is_stopped, num_done); }
+    std::size_t rows_to_go(std::size_t num_done) override {
+      return round_.goes_on(is_stopped, num_done) ? pace_.next() : 0;
+    }
     const Rank owner;
     const std::uint32_t place;
     AcceptedShard& shard;
@@ -172,6 +196,7 @@ class ShardRace::Round {
 
    private:
     Round& round_;
+    Pace pace_;
   };
 
   /// What another rank computes for this one.

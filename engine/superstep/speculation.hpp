@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <type_traits>
 
 #include <weir/engine/superstep/decision.hpp>
 #include <weir/engine/superstep/options.hpp>
@@ -62,9 +63,10 @@ class RunSpeculation {
   class LoneWatch final : public RowWatch {
    public:
     explicit LoneWatch(const RunOptions& options) : options_(options) {}
-    bool goes_on(std::size_t num_rows) override {
-      options_.between_rows(num_rows);
-      return true;
+    std::size_t rows_to_go(std::size_t num_done) override {
+      constexpr std::size_t some = 128;
+      options_.between_rows(num_done);
+      return some;
     }
 
    private:
@@ -81,7 +83,8 @@ class RunSpeculation {
   Executor& executor_;
   const RunOptions& options_;
   LoneWatch lone_;
-  std::optional<ShardReplicas<Executor>> replicas_;
+  struct None {};
+  std::optional<std::conditional_t<is_possible, ShardReplicas<Executor>, None>> replicas_;
   std::optional<ShardRace> race_;
 };
 

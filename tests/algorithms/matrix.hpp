@@ -103,6 +103,7 @@ struct Cell {
   Rank ranks = 1;
   int threads = 1;
   Direction direction = Direction::automatic;
+  schedule::StragglerRule speculation = schedule::StragglerRule::progress_rate;
 };
 
 inline std::string text_of(const Cell& cell) {
@@ -110,16 +111,19 @@ inline std::string text_of(const Cell& cell) {
                           : cell.direction == Direction::pull ? "pull"
                                                               : "automatic";
   return std::to_string(cell.ranks) + " ranks, " + std::to_string(cell.threads) + " threads, " +
-         direction;
+         direction + ", speculation " + std::string(schedule::name_of(cell.speculation));
 }
 
-/// 1, 2, 3, 4 and 7 ranks, each with 1 and 2 threads, pushing, pulling and by choice.
+/// 1, 2, 3, 4 and 7 ranks, each with 1 and 2 threads, pushing, pulling and by choice; some with
+/// every shard computed by another rank, too.
 inline std::vector<Cell> all_cells() {
   std::vector<Cell> cells;
   for (const Rank ranks : {1, 2, 3, 4, 7}) {
     for (const int threads : {1, 2}) {
       for (const auto direction : {Direction::automatic, Direction::push, Direction::pull})
         cells.push_back({ranks, threads, direction});
+      if (ranks > 1 && ranks + threads <= 5)
+        cells.push_back({ranks, threads, Direction::automatic, schedule::StragglerRule::forced});
     }
   }
   return cells;
@@ -128,8 +132,13 @@ inline std::vector<Cell> all_cells() {
 /// For large graphs: every number of ranks, every direction and both numbers of threads, but not
 /// every combination.
 inline std::vector<Cell> few_cells() {
-  return {{1, 1, Direction::automatic}, {1, 2, Direction::pull}, {2, 1, Direction::push},
-          {3, 2, Direction::automatic}, {4, 1, Direction::pull}, {7, 1, Direction::automatic}};
+  return {{1, 1, Direction::automatic},
+          {1, 2, Direction::pull},
+          {2, 1, Direction::push},
+          {3, 2, Direction::automatic},
+          {4, 1, Direction::pull},
+          {7, 1, Direction::automatic},
+          {3, 2, Direction::automatic, schedule::StragglerRule::forced}};
 }
 
 /// What a job gave in every cell.
@@ -198,10 +207,10 @@ using JobValue =
 
 /// Runs a job on a loaded graph; every rank gets the whole result. Collective.
 template <class E, class Job>
-MatrixResult<JobValue<E, Job>> run_cell(const Graph<E>& loaded, const Job& job,
-                                        Direction direction) {
+MatrixResult<JobValue<E, Job>> run_cell(const Graph<E>& loaded, const Job& job, const Cell& cell) {
   RunOptions options;
-  options.direction = direction;
+  options.direction = cell.direction;
+  options.speculation.rule = cell.speculation;
   MatrixResult<JobValue<E, Job>> result;
   const auto values = detail::values_of(job(loaded, options), result.report);
   if constexpr (Digestible<JobValue<E, Job>>) result.digest = values.digest();
@@ -224,7 +233,7 @@ auto run_matrix(const TestGraph& graph, const Job& job,
     run_in_process(cells[begin].ranks, watched(cells[begin].threads), [&](Context& context) {
       const Graph<E> loaded = engine_graph<E>(context, graph);
       for (std::size_t i = begin; i < end; ++i) {
-        auto own = run_cell<E>(loaded, job, cells[i].direction);
+        auto own = run_cell<E>(loaded, job, cells[i]);
         if (context.is_root()) results[i] = std::move(own);
       }
     });

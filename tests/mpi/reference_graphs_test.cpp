@@ -35,7 +35,7 @@ class World {
       for (const auto direction : {Direction::automatic, Direction::push, Direction::pull}) {
         if (threads > 1 && direction != Direction::automatic) break;
         SCOPED_TRACE(text_of({mpi_session().size(), threads, direction}) + " against one rank");
-        const auto found = run_cell<E>(loaded, job, direction);
+        const auto found = run_cell<E>(loaded, job, {.direction = direction});
         if (is_judge()) detail::expect_same(found, alone);
       }
     }

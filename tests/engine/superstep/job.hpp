@@ -68,8 +68,8 @@ std::string job(const Input<E>& input, const P& program, Rank ranks, int threads
   return texts[0];
 }
 
-/// One job on every number of ranks, in every direction, with one and with three threads; all must
-/// be equal.
+/// One job on every number of ranks, in every direction, with one and with three threads, and with
+/// every shard computed by another rank, too; all must be equal.
 template <class E, class P>
 std::string job_everywhere(const Input<E>& input, const P& program, RunOptions options = {}) {
   const std::string expected = job(input, program, 1, 1, options);
@@ -80,6 +80,12 @@ std::string job_everywhere(const Input<E>& input, const P& program, RunOptions o
       EXPECT_EQ(job(input, program, ranks, threads, options), expected)
           << ranks << " ranks, direction " << static_cast<int>(direction);
     }
+  }
+  options.direction = Direction::pull;
+  options.speculation.rule = schedule::StragglerRule::forced;
+  for (const Rank ranks : {2, 3, 4}) {
+    EXPECT_EQ(job(input, program, ranks, 4 - ranks / 2, options), expected)
+        << ranks << " ranks, speculation forced";
   }
   return expected;
 }
