@@ -31,6 +31,8 @@ constexpr auto decision_interval = std::chrono::milliseconds(2);
 /// share of the time that the superstep took so far.
 constexpr double least_backlog_seconds = 5e-3;
 constexpr double least_backlog_share = 0.5;
+/// Nor are shards given to a rank that never saw them for less.
+constexpr double least_first_backlog_seconds = 0.1;
 /// A rank that computed nothing so far may only not have been let run.
 constexpr double least_silence_seconds = 0.1;
 /// A shard that takes less is not cloned: it would be done before the clone is.
@@ -226,7 +228,6 @@ class ShardRace::Round {
   void compute_own() {
     on_all_threads([&] {
       for (;;) {
-        if (is_caller()) poll();
         std::size_t place;
         {
           const std::lock_guard lock(mutex_);
@@ -769,7 +770,8 @@ class ShardRace::Round {
     const Taking taking = mean_taking();
     const std::uint32_t num_known = std::min(status.num_known, status.num_waiting);
     task.transfer_seconds = taking.num_idle * status.first_giving_seconds + taking.first_seconds;
-    snapshot.tasks.insert(snapshot.tasks.end(), status.num_waiting - num_known, task);
+    if (backlog_seconds >= least_first_backlog_seconds)
+      snapshot.tasks.insert(snapshot.tasks.end(), status.num_waiting - num_known, task);
     task.transfer_seconds = taking.num_idle * status.giving_seconds + taking.seconds;
     snapshot.tasks.insert(snapshot.tasks.end(), num_known, task);  // those at the end go first
   }
