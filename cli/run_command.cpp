@@ -216,6 +216,10 @@ void RunCommand::say_end(Job& job, const AlgorithmRecord& record) const {
     text.append(": ").append(name).append(" ").append(value);
     job.say(text);
   }
+  const SpeculationReport& helped = record.report.speculation;
+  if (const std::uint64_t num_shared = helped.num_stolen + helped.num_cloned; num_shared > 0)
+    job.say(record.name + ": ranks that were done computed " + plural(num_shared, "shard") +
+            " of slow ones");
   job.say(record.name + ": " + plural(record.report.num_supersteps, "superstep") + ", " +
           plural(record.report.num_messages, "message") + " in " +
           short_seconds(record.report.seconds) +

@@ -91,6 +91,28 @@ TEST_F(RunTest, ReportsTheShareOfEachRank) {
   for (const auto& rank : job["ranks"]) EXPECT_GT(rank["bytes_sent"], 0);
 }
 
+TEST_F(RunTest, RanksThatHelpChangeNoBitAndAreCounted) {
+  const std::string job =
+      "run pagerank,cdlp rmat:scale=8,seed=1 --digest --report r.json --ranks 3";
+  const auto alone = weir(job + " --speculation off");
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  const auto unaided = nlohmann::json::parse(read("r.json"))["algorithms"][0]["speculation"];
+  EXPECT_EQ(unaided["stolen"], 0);
+  const auto helped = weir(job + " --speculation forced --verify");
+  ASSERT_EQ(helped.code, 0) << helped.err;
+  EXPECT_EQ(helped.out, alone.out);
+  EXPECT_TRUE(has(helped.err, "ranks that were done computed")) << helped.err;
+  const auto report = nlohmann::json::parse(read("r.json"))["algorithms"][0];
+  const auto& counts = report["speculation"];
+  EXPECT_GT(counts["stolen"], 0);
+  EXPECT_GT(counts["input_bytes"], 0);
+  EXPECT_EQ(counts["won"].get<int>() + counts["lost"].get<int>(), counts["cloned"].get<int>());
+  EXPECT_GT(report["rows"][1]["speculation"]["stolen"], 0);
+  const auto refused = weir("run pagerank path:5 --speculation sometimes");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_TRUE(has(refused.err, "--speculation")) << refused.err;
+}
+
 TEST_F(RunTest, QuietSaysNothing) {
   write("g.txt", square);
   const auto run = weir("run wcc g.txt --quiet");
