@@ -51,7 +51,7 @@ function(weir_add_library)
   endforeach()
   target_link_libraries(weir
     PUBLIC TBB::tbb Boost::serialization Threads::Threads
-    PRIVATE ZLIB::ZLIB PkgConfig::zstd PkgConfig::xxhash pugixml::pugixml PkgConfig::yaml-cpp
+    PRIVATE ZLIB::ZLIB PkgConfig::zstd PkgConfig::xxhash PkgConfig::libcrypto pugixml::pugixml PkgConfig::yaml-cpp
       ${WEIR_SCOTCH_LIBRARY} ${WEIR_SCOTCH_ERRORS_LIBRARY} $<BUILD_INTERFACE:nlohmann_json::nlohmann_json> $<BUILD_INTERFACE:weir_flags>)
   weir_set_library_properties(weir)
 endfunction()

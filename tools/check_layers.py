@@ -36,6 +36,7 @@ LIBRARIES = {
     "fmt": ("fmt/",),
     "librdkafka": ("librdkafka/",),
     "xxhash": ("xxhash.h",),
+    "OpenSSL": ("openssl/",),
     "pugixml": ("pugixml.hpp",),
     "yaml-cpp": ("yaml-cpp/",),
     "Scotch": ("scotch.h", "scotch/"),
