@@ -13,6 +13,7 @@ std::string_view name_of(ErrorCode code) noexcept {
     case ErrorCode::communication: return "communication";
     case ErrorCode::cancelled: return "cancelled";
     case ErrorCode::internal: return "internal";
+    case ErrorCode::corruption: return "corruption";
   }
   return "unknown";
 }

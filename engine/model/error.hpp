@@ -19,6 +19,7 @@ enum class ErrorCode {
   communication,  ///< A rank could not be reached, left early, or a wait passed its deadline.
   cancelled,      ///< The caller's cancel token stopped the run.
   internal,       ///< A defect of weir itself.
+  corruption,     ///< Memory or a transfer changed what was computed, as verification found.
 };
 
 /// Name of a code as it is written in reports, e.g. "input".

@@ -153,6 +153,7 @@ struct LedgerWriter::State {
 LedgerWriter::LedgerWriter(std::unique_ptr<State> state) : state_(std::move(state)) {}
 LedgerWriter::~LedgerWriter() = default;
 LedgerWriter::LedgerWriter(LedgerWriter&&) noexcept = default;
+LedgerWriter& LedgerWriter::operator=(LedgerWriter&&) noexcept = default;
 
 LedgerWriter::LedgerWriter(std::string path, const LedgerIdentity& identity)
     : state_(std::make_unique<State>(path, O_WRONLY | O_CREAT | O_TRUNC, identity.num_shards)) {

@@ -61,7 +61,7 @@ class LedgerWriter {
                                             Superstep last, std::span<const ShardChange> expected);
   ~LedgerWriter();
   LedgerWriter(LedgerWriter&&) noexcept;
-  LedgerWriter& operator=(LedgerWriter&&) = delete;
+  LedgerWriter& operator=(LedgerWriter&&) noexcept;
 
   /// Appends a record; `header.root` is set here. `changes`: ascending by shard; what is as before
   /// may be among them, the first record names every shard. Throws Error{output}.

@@ -36,6 +36,8 @@ template <class Executor>
 class SavedState;
 template <class Executor>
 class ShardReplicas;
+template <class Executor>
+class ExecutorDigests;
 
 namespace detail {
 
@@ -118,7 +120,7 @@ class CpuExecutor {
     choose_rows(step, decision.wakes_all);
     with_phase(phase_, [&](auto k) {
       const bool visits_all = !frontier_.is_sparse() && !StickyProgram<Phase<k>>;
-      std::get<k>(channels_).write.begin(context_, visits_all, may_run_small && is_small());
+      std::get<k>(channels_).write.begin(context_, visits_all, may_run_small && !options_.ledger.is_on() && is_small());
     });
   }
 
@@ -265,6 +267,8 @@ class CpuExecutor {
   friend class SavedState;
   template <class>
   friend class ShardReplicas;
+  template <class>
+  friend class ExecutorDigests;
 
   using Combiner = typename detail::CombinerOf<First>::type;
   using Pushed = PushedMessages<Combiner>;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <weir/engine/superstep/decision.hpp>
+#include <weir/engine/superstep/ledger.hpp>
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
 #include <weir/engine/superstep/snapshots.hpp>
@@ -44,9 +45,11 @@ template <class Executor, class P>
 Ending drive(Context& context, Executor& executor, const P& program, const RunOptions& options,
              const std::function<std::uint64_t()>& num_vertices, Agreed<P>& agreed,
              Recorder& recorder, RunSnapshots<Executor, P>& snapshots,
-             RunSpeculation<Executor>& speculation) {
+             RunSpeculation<Executor>& speculation, RunLedger<Executor, P>& ledger) {
   std::size_t phase = 0;
-  for (Superstep step = snapshots.resume(agreed, phase, recorder);; ++step) {
+  const Superstep first = snapshots.resume(agreed, phase, recorder);
+  ledger.begin(first, phase, agreed);
+  for (Superstep step = first;; ++step) {
     const Decision decision =
         decide(context, program, step, phase, Executor::num_phases, num_vertices(), agreed);
     if (decision.is_halted) return Ending::halted;
@@ -56,8 +59,12 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
 
     context.set_superstep(step);
     recorder.begin(step, phase);
-    executor.begin(step, decision, agreed);               // which rows to visit
-    speculation.run(agreed.summary, decision.wakes_all);  // fold, compute, publish
+    for (int pass = 0; pass < ledger.num_passes(); ++pass) {
+      ledger.before_pass(step, pass);
+      executor.begin(step, decision, agreed);               // which rows to visit
+      speculation.run(agreed.summary, decision.wakes_all);  // fold, compute, publish
+      ledger.after_pass(pass);
+    }
     recorder.computed(executor.is_sparse());
     executor.exchange();  // published values to their readers
     recorder.exchanged();
@@ -71,7 +78,11 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
     std::uint64_t num_dropped = 0;
     const bool has_sends = agreed.summary.num_sent > 0;
     const bool has_mutations = agreed.summary.num_mutations > 0;
-    if (has_sends) num_dropped += executor.deliver_sends();
+    for (int pass = 0; has_sends && pass < ledger.num_passes(); ++pass) {
+      ledger.before_delivery(pass);
+      num_dropped = executor.deliver_sends();
+      ledger.after_delivery(pass);
+    }
     executor.commit(has_sends);  // what was published can be read
     if constexpr (MutatingProgram<P>) {
       if (has_mutations) {
@@ -82,6 +93,7 @@ Ending drive(Context& context, Executor& executor, const P& program, const RunOp
     if (has_sends || has_mutations)
       settle(context, agreed.summary, num_dropped,
              has_mutations ? executor.num_unhalted() : executor.summary().num_unhalted);
+    ledger.committed(step, phase, agreed, has_mutations);
     recorder.committed(agreed.summary, agreed.aggregated, AggregatorsOf<P>{});
     snapshots.committed(step + 1, phase, agreed, recorder);
   }

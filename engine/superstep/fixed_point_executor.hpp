@@ -81,6 +81,8 @@ class Buckets {
 
 template <class Executor>
 class SavedState;
+template <class Executor>
+class ExecutorDigests;
 
 /// Runs a monotone vertex program: each rank computes to a local fixed point between exchanges, in
 /// ascending order of priority by buckets (delta-stepping, [Meyer03]; draining one's own small
@@ -180,6 +182,8 @@ class FixedPointExecutor {
  private:
   template <class>
   friend class SavedState;
+  template <class>
+  friend class ExecutorDigests;
 
   using Fold = ConcurrentFold<typename P::Combiner>;
 

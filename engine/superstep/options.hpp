@@ -110,6 +110,20 @@ struct Speculation {
   bool verify = false;
 };
 
+/// What a run says of its state after every superstep, so that two runs can be told apart and
+/// damage to memory be found (docs/guide/ledger.md). Block programs keep none.
+struct Ledger {
+  std::string file{};  ///< written by rank 0, anew unless the run goes on; empty: none
+  /// What a result depends on and the engine cannot see, for people and to tell ledgers apart: one
+  /// line.
+  std::string job{};
+  /// Computes every superstep twice and looks at all of its state and messages again before they
+  /// are used: Error{corruption} where bits changed. Monotone programs run synchronously then.
+  bool is_verified = false;
+
+  bool is_on() const { return is_verified || !file.empty(); }
+};
+
 inline constexpr Superstep no_superstep_limit = std::numeric_limits<Superstep>::max();
 
 /// How a program runs. Every rank passes the same values; callbacks are this rank's own.
@@ -121,6 +135,7 @@ struct RunOptions {
   CancelToken cancel{};    ///< agreed on at the next barrier: Error{cancelled} on all ranks
   Snapshots snapshots{};
   Speculation speculation{};
+  Ledger ledger{};
   std::function<void(const SuperstepReport&)> progress{};  ///< after every superstep
   std::function<void(Superstep)> before_superstep{};
   std::function<void(Superstep)> after_superstep{};

@@ -12,6 +12,7 @@
 #include <weir/engine/superstep/cpu_executor.hpp>
 #include <weir/engine/superstep/driver.hpp>
 #include <weir/engine/superstep/fixed_point_executor.hpp>
+#include <weir/engine/superstep/ledger.hpp>
 #include <weir/engine/superstep/options.hpp>
 #include <weir/engine/superstep/recorder.hpp>
 #include <weir/engine/superstep/snapshots.hpp>
@@ -57,9 +58,11 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
         Recorder recorder(context, options);
         RunSnapshots<Executor, First> snapshots(graph, executor, programs, options);
         RunSpeculation<Executor> speculation(context, executor, options);
+        RunLedger<Executor, First> ledger(graph, executor, programs, options);
         const Ending ending = drive(
             context, executor, std::get<0>(programs), options, [&] { return graph.num_vertices(); },
-            agreed, recorder, snapshots, speculation);
+            agreed, recorder, snapshots, speculation, ledger);
+        ledger.finish();
         return RunResult<weir::ValueOf<First>>{executor.take_values(),
                                                recorder.finish(ending, Executor::is_synchronous)};
       } catch (...) {
@@ -69,7 +72,8 @@ RunResult<weir::ValueOf<First>> run_phases(G& graph, const std::tuple<First, Res
     if constexpr (sizeof...(Rest) == 0 && runs_to_fixed_point<First>) {
       if (options.direction == Direction::automatic &&
           options.max_supersteps == no_superstep_limit &&
-          options.speculation.rule != schedule::StragglerRule::forced)
+          options.speculation.rule != schedule::StragglerRule::forced &&
+          !options.ledger.is_verified)
         return run_by(std::in_place_type<FixedPointExecutor<G, First>>);
     }
     return run_by(std::in_place_type<CpuExecutor<G, First, Rest...>>);

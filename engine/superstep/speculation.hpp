@@ -22,7 +22,9 @@ class RunSpeculation {
   RunSpeculation(Context& context, Executor& executor, const RunOptions& options)
       : context_(context), executor_(executor), options_(options), lone_(options) {
     if constexpr (is_possible) {
-      if (context.size() == 1 || options.speculation.rule == schedule::StragglerRule::off) return;
+      if (context.size() == 1 || options.speculation.rule == schedule::StragglerRule::off ||
+          options.ledger.is_verified)  // which computes every shard twice where it is
+        return;
       replicas_.emplace(executor);
       race_.emplace(context, options);
     }
