@@ -54,6 +54,7 @@ std::unique_ptr<Command> make_check_command();
 std::unique_ptr<Command> make_plan_command();
 std::unique_ptr<Command> make_simulate_command();
 std::unique_ptr<Command> make_supervise_command();
+std::unique_ptr<Command> make_ledger_command();
 std::unique_ptr<Command> make_doctor_command();
 
 }  // namespace weir::cli

@@ -118,6 +118,8 @@ const std::vector<CommandEntry>& all_commands() {
        make_simulate_command},
       {"supervise", "-- COMMAND...", "run a command that starts weir, again when it died",
        make_supervise_command},
+      {"ledger", "verify|diff|prove|check FILE...", "check what runs said of their supersteps",
+       make_ledger_command},
       {"doctor", "", "say what weir sees of this machine", make_doctor_command},
   };
   return commands;

@@ -68,7 +68,27 @@ class RunCommand final : public Command {
   Speculation speculation_;
   std::string snapshot_every_ = "auto";
   std::optional<double> mtbf_;
+  Ledger ledger_;
 };
+
+/// The same for people, one line, for ledgers.
+std::string line_of_job(const PlannedRun& run, const std::vector<std::string>& paths) {
+  const AlgorithmOptions& options = run.options;
+  std::string text(run.algorithm->name);
+  for (const std::string& path : paths) text += ' ' + path;
+  for (std::size_t i = 0; i < run.source_names.size(); ++i)
+    text += (i == 0 ? " --source " : ",") + run.source_names[i];
+  char number[32];
+  const auto add = [&](const char* name, double value) {
+    std::snprintf(number, sizeof number, "%.17g", value);
+    text.append(" ").append(name).append(" ").append(number);
+  };
+  if (options.iterations) text += " --iterations " + std::to_string(*options.iterations);
+  if (options.tolerance) add("--tolerance", *options.tolerance);
+  if (run.algorithm->name == "pagerank") add("--damping", options.damping);
+  if (options.parents) text += " --parents";
+  return text;
+}
 
 /// What tells the snapshots of a run from those of others: all that its result depends on besides
 /// the graph, which the snapshots know by its hash.
@@ -150,6 +170,12 @@ void RunCommand::declare(OptionSet& options) {
                "mean time between failures of the job in seconds (default 86400)");
   options.flag("--resume", snapshots_.resume,
                "go on from the newest whole snapshot of the same job, at any number of ranks");
+  options.text("--ledger", "FILE", ledger_.file,
+               "write digests of every shard after every superstep, chained "
+               "(weir ledger, docs/guide/ledger.md)");
+  options.flag("--verify", ledger_.is_verified,
+               "compute every superstep twice and look at all of its state and messages again "
+               "before they are used");
   declare_reading_options(options, graph_);
   declare_building_options(options, graph_);
   declare_job_options(options, job_);
@@ -184,6 +210,12 @@ void RunCommand::check() {
   graph_.files.non_negative = needs_non_negative(plan_);
   WEIR_EXPECT(!is_standard_output(report_), usage,
               "--report: found " + report_ + "; expected a file, stdout carries results only");
+  WEIR_EXPECT(!is_standard_output(ledger_.file), usage,
+              "--ledger: found " + ledger_.file + "; expected a file, stdout carries results only");
+  WEIR_EXPECT(ledger_.file.empty() || (ledger_.file != plan_.output && ledger_.file != report_),
+              usage,
+              "--ledger: found " + ledger_.file +
+                  ", which is --output or --report too; expected another file");
   WEIR_EXPECT(report_.empty() || report_ != plan_.output, usage,
               "--report: found " + report_ + ", which is --output too; expected another file");
   for (const std::string& path : graph_.paths) {
@@ -239,6 +271,8 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
   options.run.snapshots = snapshots_;
   options.run.snapshots.stop = job.stop;
   options.run.snapshots.job = text_of_job(planned, graph_.paths);
+  options.run.ledger = ledger_;
+  options.run.ledger.job = line_of_job(planned, graph_.paths);
   options.run.progress = [&](const SuperstepReport& step) {
     if (!job.is_root()) return;
     job.console.progress(record.name + ": superstep " + std::to_string(step.superstep) + ", " +
@@ -288,6 +322,8 @@ int RunCommand::run(Job& job) const {
   run.load_seconds = loaded.seconds;
   say_start(job, run);
   const std::vector<PlannedRun> plan = make_plan(job, plan_, loaded);
+  job.context.expect(ledger_.file.empty() || plan.size() == 1, ErrorCode::usage,
+                     "--ledger: found several runs; expected one, whose ledger it is");
   for (const PlannedRun& planned : plan) {
     run.algorithms.push_back(run_one(job, loaded, planned));
     say_end(job, run.algorithms.back());

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <mutex>
@@ -730,8 +731,10 @@ class CpuExecutor {
   }
   template <std::size_t S, std::size_t C>
   void compute_shard(std::size_t i, RowWatch* watch) {
-    frontier_.visit_shard(
-        i, watch, [&](std::size_t s, const auto& rows) { compute_rows<S, C>(work_[s], rows); });
+    frontier_.visit_shard(i, watch, [&](std::size_t s, const auto& rows) {
+      compute_rows<S, C>(work_[s], rows);
+      if (after_shard_) after_shard_(s);
+    });
   }
 
   void finish_run() {
@@ -1063,6 +1066,7 @@ class CpuExecutor {
   Frontier frontier_;
   std::vector<Work> work_;                    // by own shard
   std::vector<std::size_t> touched_;          // own shards visited in this superstep
+  std::function<void(std::size_t)> after_shard_;  // by the thread that computed it; may be empty
   std::uint64_t num_arcs_out_ = 0;            // along which the last superstep scattered
   std::uint64_t num_unhalted_ = 0;            // own rows that stay awake
   std::vector<Row> unhalted_;                 // they, unless the last superstep kept no list

@@ -10,6 +10,7 @@
 #include <cstring>
 #include <map>
 #include <new>
+#include <optional>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -133,15 +134,38 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     return found;
   }
 
-  ShardDigests of_shard(ShardIndex shard) const {
-    const Row first = executor_.vertices().first_row(shard);
-    const Row last = executor_.vertices().first_row(shard + 1);
+  /// From now on shards are digested by the threads that compute them, while they have them at hand.
+  void watch() {
+    if constexpr (!MutatingProgram<First>) {
+      computed_.resize(shards().size());
+      executor_.after_shard_ = [this](std::size_t s) {
+        const ShardIndex shard = shards().begin + static_cast<ShardIndex>(s);
+        ShardDigests digests{digest_of_state(shard), {}};
+        Executor::with_phase(executor_.phase_, [&](auto k) {
+          if constexpr (!StickyProgram<Phase<k>>)
+            digests.messages = digest_of_count(executor_.work_[s].num_scattered);
+        });
+        computed_[s] = digests;
+      };
+    }
+  }
+
+  /// Whether a shard, 0 the rank's first, was digested when it was computed.
+  bool is_at_hand(std::size_t s) const { return s < computed_.size() && computed_[s]; }
+  /// Of a shard that was computed in the last superstep, what was digested then is taken, once.
+  ShardDigests of_shard(ShardIndex shard) {
+    const std::size_t s = shard - shards().begin;
     ShardDigests digests;
-    Bytes values, topology;
-    if constexpr (MutatingProgram<First>) append_topology(first, last, topology);
-    digests.state = digest_of({detail::bits_of(values_in(first, last), values),
-                               std::as_bytes(halted_in(first, last)), topology});
-    digests.messages = digest_of_messages(shard, first, last);
+    bool has_published = false;
+    if (is_at_hand(s)) {
+      digests = *std::exchange(computed_[s], std::nullopt);
+      with_read_phase([&](auto k) { has_published = !StickyProgram<Phase<k>>; });
+    } else {
+      digests.state = digest_of_state(shard);
+    }
+    if (!has_published) digests.messages = digest_of_published(shard);
+    const Bytes inbox = bytes_of_inbox(shard);
+    if (!inbox.empty()) digests.messages = digest_of({digests.messages, inbox});
     return digests;
   }
 
@@ -338,19 +362,25 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     }
   }
 
-  /// Who published, what was sent and, where what was published is no function of the values, that
-  /// too.
-  Digest digest_of_messages(ShardIndex shard, Row first, Row last) const {
+  Digest digest_of_state(ShardIndex shard) const {
+    const Row first = executor_.vertices().first_row(shard);
+    const Row last = executor_.vertices().first_row(shard + 1);
+    Bytes values, topology;
+    if constexpr (MutatingProgram<First>) append_topology(first, last, topology);
+    return digest_of({detail::bits_of(values_in(first, last), values),
+                      std::as_bytes(halted_in(first, last)), topology});
+  }
+  /// What was sent to a shard, or delivered to it before a change of the topology.
+  Bytes bytes_of_inbox(ShardIndex shard) const {
+    const Row first = executor_.vertices().first_row(shard);
+    const Row last = executor_.vertices().first_row(shard + 1);
     Bytes bytes;
     append_delivered(first, last, bytes);
-    if (!executor_.delivered_) {
-      with_read_phase([&](auto k) { append_published<k>(shard, first, last, bytes); });
-      for_each_sent(first, last, [&](Row row, const auto& messages) {
-        append_plain(bytes, row - first);
-        append_sent(messages, bytes);
-      });
-    }
-    return bytes.empty() ? Digest{} : digest_of({bytes});
+    for_each_sent(first, last, [&](Row row, const auto& messages) {
+      append_plain(bytes, row - first);
+      append_sent(messages, bytes);
+    });
+    return bytes;
   }
   /// Exact combiners may have folded some at the sender.
   void append_sent(std::span<const detail::Cell<Message>> messages, Bytes& bytes) const {
@@ -364,37 +394,37 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
       for (const auto& cell : messages) detail::append_bits(cell.value, bytes);
     }
   }
-  template <std::size_t K>
-  void append_published(ShardIndex shard, Row first, Row last, Bytes& bytes) const {
-    const auto& channel = std::get<K>(executor_.channels_);
-    constexpr bool is_sticky = StickyProgram<Phase<K>>;
-    const std::size_t num_rows = last - first;
-    if constexpr (!is_sticky) {
-      // How many published is known of the superstep that was just run.
-      const auto num_scattered = executor_.work_[shard - shards().begin].num_scattered;
-      const bool is_known = !executor_.touched_.empty();
-      if (is_known && num_scattered == 0) return;
-      if (is_known && num_scattered == num_rows) {
-        bytes.insert(bytes.end(), num_rows, static_cast<std::byte>(Mark::set));
-        return;
+  /// How many published: what they did is a function of their values, and who, of values and
+  /// messages before; gathering the marks of all slots would cost as much as all the rest. Where
+  /// what was published stays readable, it is no function of the values, and is taken whole. All
+  /// zero: nobody.
+  Digest digest_of_published(ShardIndex shard) const {
+    Digest digest{};
+    if (executor_.delivered_) return digest;
+    with_read_phase([&](auto k) {
+      const auto& channel = std::get<k>(executor_.channels_);
+      if constexpr (!StickyProgram<Phase<k>>) {
+        std::uint64_t num_published = 0;
+        for_each_slot(channel, shard,
+                      [&](Slot slot) { num_published += channel.read.has(slot) ? 1 : 0; });
+        digest = digest_of_count(num_published);
+      } else {
+        Bytes bytes;
+        bool has_any = false;
+        for_each_slot(channel, shard, [&](Slot slot) {
+          const bool is_fresh = !executor_.is_fresh_.empty() && executor_.is_fresh_[slot] != 0;
+          has_any = has_any || channel.read.has(slot);
+          append_plain(bytes, channel.read.presence()[slot]);
+          append_plain(bytes, is_fresh);
+          if (channel.read.has(slot)) detail::append_bits(channel.read[slot], bytes);
+        });
+        if (has_any) digest = digest_of({bytes});
       }
-    }
-    bytes.reserve(bytes.size() + num_rows);
-    bool has_any = false;
-    for_each_slot(channel, shard, [&](Slot slot) {
-      const Mark mark = channel.read.presence()[slot];
-      has_any = has_any || mark != Mark::unset;
-      bytes.push_back(static_cast<std::byte>(mark));
     });
-    if (!has_any) bytes.resize(bytes.size() - num_rows);
-    if constexpr (is_sticky) {
-      for_each_slot(channel, shard, [&](Slot slot) {
-        if (!channel.read.has(slot)) return;
-        detail::append_bits(channel.read[slot], bytes);
-        const bool is_fresh = !executor_.is_fresh_.empty() && executor_.is_fresh_[slot] != 0;
-        append_plain(bytes, is_fresh);
-      });
-    }
+    return digest;
+  }
+  static Digest digest_of_count(std::uint64_t num_published) {
+    return num_published == 0 ? Digest{} : digest_of({std::as_bytes(std::span(&num_published, 1))});
   }
 
   /// What can be read of a shard once the superstep that was just computed is committed.
@@ -446,6 +476,7 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
   }
 
   Executor& executor_;
+  std::vector<std::optional<ShardDigests>> computed_;  // by own shard, where they are watched
 };
 
 /// At the exchanges of a local fixed point only values are looked at: what is on its way depends on
@@ -466,6 +497,8 @@ class ExecutorDigests<FixedPointExecutor<G, P>> {
   ShardIndex num_shards() const { return executor_.graph_.shards().num_shards(); }
   const std::vector<std::size_t>& visited() const { return all_; }
   std::vector<std::size_t> with_sent() const { return {}; }
+  void watch() {}
+  bool is_at_hand(std::size_t) const { return false; }
   ShardDigests of_shard(ShardIndex shard) const {
     Bytes bytes;
     const Row last = executor_.vertices().first_row(shard + 1);

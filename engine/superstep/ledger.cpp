@@ -50,8 +50,18 @@ void LedgerService::open(const LedgerHeader& first, std::span<const ShardChange>
 }
 
 void LedgerService::append(const LedgerHeader& header, std::span<const ShardChange> own) {
-  const std::vector<ShardChange> all = gather(own);
-  if (writer_) writer_->append(header, all);
+  std::vector<ShardChange> all = gather(own);
+  if (!writer_) return;
+  if (writing_.valid()) writing_.get();
+  writing_ = std::async(std::launch::async, [this, header, all = std::move(all)] {
+    writer_->append(header, all);
+  });
+}
+
+void LedgerService::finish() {
+  context_.agree([&] {
+    if (writing_.valid()) writing_.get();
+  });
 }
 
 namespace detail {
@@ -61,13 +71,13 @@ std::uint64_t hash_of_degrees(Context& context, const Vertices& vertices) {
   std::vector<std::uint64_t> sums(own.size());
   context.parallel_for(own.size(), [&](std::size_t s) {
     const ShardIndex shard = own.begin + static_cast<ShardIndex>(s);
-    std::vector<std::uint64_t> words;
+    FnvHash hash;
     for (Row row = vertices.first_row(shard); row < vertices.first_row(shard + 1); ++row) {
-      words.push_back(static_cast<std::uint64_t>(vertices.id(row)));
-      words.push_back(vertices.in_degree(row));
-      words.push_back(vertices.out_degree(row));
+      hash.add(static_cast<std::uint64_t>(vertices.id(row)));
+      hash.add(vertices.in_degree(row) << 32U ^ vertices.out_degree(row));
     }
-    sums[s] = hash_bytes(std::as_bytes(std::span(words)), shard);
+    const std::uint64_t word = hash.value();
+    sums[s] = hash_bytes(std::as_bytes(std::span(&word, 1)), shard);
   });
   std::uint64_t sum = 0;
   for (const std::uint64_t of_shard : sums) sum += of_shard;

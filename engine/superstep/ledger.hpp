@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <future>
 #include <map>
 #include <optional>
 #include <span>
@@ -27,13 +28,18 @@ namespace weir {
 class LedgerService {
  public:
   LedgerService(Context& context, std::string file, LedgerIdentity identity);
+  ~LedgerService() = default;
+  LedgerService(const LedgerService&) = delete;
+  LedgerService& operator=(const LedgerService&) = delete;
 
   /// The state a run begins with: goes on with a file that already ends in it, or could, else
   /// begins one. `own`: every own shard. Collective.
   void open(const LedgerHeader& first, std::span<const ShardChange> own);
-  /// The state after a superstep. `own`: of own shards those that may have changed, ascending.
-  /// Collective.
+  /// The state after a superstep. `own`: of own shards those that may have changed, ascending. It
+  /// is hashed and written beside the next superstep. Collective.
   void append(const LedgerHeader& header, std::span<const ShardChange> own);
+  /// Waits until all is written. Collective.
+  void finish();
 
  private:
   std::vector<ShardChange> gather(std::span<const ShardChange> own);
@@ -42,6 +48,7 @@ class LedgerService {
   std::string file_;
   LedgerIdentity identity_;
   std::optional<LedgerWriter> writer_;  // on rank 0
+  std::future<void> writing_;           // last: its end is waited for before the rest goes
 };
 
 namespace detail {
@@ -98,6 +105,7 @@ class RunLedger {
       std::reverse(bytes.begin(), bytes.end());
       return hexadecimal(bytes);
     };
+    if constexpr (is_possible) digests_.watch();
     service_.emplace(
         context_, options_.file,
         LedgerIdentity{graph.shards().num_shards(),
@@ -209,6 +217,7 @@ class RunLedger {
 
   /// After the last superstep, before its values are handed out. Collective.
   void finish() {
+    if (service_) service_->finish();
     if (!is_verifying()) return;
     if constexpr (can_verify) {
       check_seals();
@@ -258,10 +267,19 @@ class RunLedger {
   std::vector<ShardChange> changes_of(const std::vector<std::size_t>& shards) {
     std::vector<ShardChange> changes(shards.size());
     const ShardIndex first = digests_.shards().begin;
-    context_.parallel_for(shards.size(), [&](std::size_t i) {
+    const auto take = [&](std::size_t i) {
       const ShardIndex shard = first + static_cast<ShardIndex>(shards[i]);
       changes[i] = {shard, digests_.of_shard(shard)};
-    });
+    };
+    std::vector<std::size_t> rest;  // what is at hand wakes no worker
+    for (std::size_t i = 0; i < shards.size(); ++i) {
+      if (digests_.is_at_hand(shards[i])) {
+        take(i);
+      } else {
+        rest.push_back(i);
+      }
+    }
+    if (!rest.empty()) context_.parallel_for(rest.size(), [&](std::size_t i) { take(rest[i]); });
     had_messages_.assign(digests_.shards().size(), false);
     for (std::size_t i = 0; i < shards.size(); ++i)
       had_messages_[shards[i]] = changes[i].digests.messages != Digest{};
