@@ -113,9 +113,9 @@ class ProofFile {
     take(json_[name], name, bytes);
   }
   void take(const Json& json, const char* name, std::span<std::byte> bytes) const {
-    expect(json.is_string() && parse_hexadecimal(json.get_ref<const std::string&>(), bytes),
-           std::string(name) + " is not " + std::to_string(2 * bytes.size()) +
-               " hexadecimal digits");
+    expect(
+        json.is_string() && parse_hexadecimal(json.get_ref<const std::string&>(), bytes),
+        std::string(name) + " is not " + std::to_string(2 * bytes.size()) + " hexadecimal digits");
   }
 
   std::string path_;
@@ -204,8 +204,8 @@ void LedgerCommand::check() {
               usage, "--hash: expected it with verify or check");
   WEIR_EXPECT(expected_root_.empty() || action_ == Action::check, usage,
               "--root: expected it with check alone");
-  for (const auto& [name, text] : {std::pair("--hash", &expected_hash_),
-                                   std::pair("--root", &expected_root_)}) {
+  for (const auto& [name, text] :
+       {std::pair("--hash", &expected_hash_), std::pair("--root", &expected_root_)}) {
     Hash hash;
     if (!text->empty() && !parse_hexadecimal(*text, hash))
       refuse_value(name, *text, "64 hexadecimal digits");
@@ -346,8 +346,7 @@ int LedgerCommand::prove() const {
 int LedgerCommand::check_proof() const {
   const LedgerProof proof = ProofFile(files_[0]).proof();
   std::string fault = fault_of(proof);
-  if (fault.empty() && !expected_root_.empty() &&
-      hexadecimal(proof.header.root) != expected_root_)
+  if (fault.empty() && !expected_root_.empty() && hexadecimal(proof.header.root) != expected_root_)
     fault = "its root is " + hexadecimal(proof.header.root) + ", not " + expected_root_;
   if (fault.empty() && !expected_hash_.empty() && hexadecimal(proof.hash) != expected_hash_)
     fault = "its hash is " + hexadecimal(proof.hash) + ", not " + expected_hash_;

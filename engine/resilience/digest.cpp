@@ -51,9 +51,9 @@ Hash Sha256::operator()(std::initializer_list<std::span<const std::byte>> parts)
   bool is_good = EVP_DigestInit_ex2(state_->context, state_->algorithm, nullptr) == 1;
   for (const auto part : parts)
     is_good = is_good && EVP_DigestUpdate(state_->context, part.data(), part.size()) == 1;
-  is_good = is_good && EVP_DigestFinal_ex(state_->context,
-                                          reinterpret_cast<unsigned char*>(hash.data()),
-                                          nullptr) == 1;
+  is_good =
+      is_good && EVP_DigestFinal_ex(state_->context, reinterpret_cast<unsigned char*>(hash.data()),
+                                    nullptr) == 1;
   WEIR_EXPECT(is_good, internal, "libcrypto failed to compute SHA-256");
   return hash;
 }

@@ -91,8 +91,7 @@ class OpenFile {
     }
   }
   void cut(std::uint64_t size) const {
-    if (::ftruncate(number_, static_cast<off_t>(size)) != 0 ||
-        ::lseek(number_, 0, SEEK_END) < 0)
+    if (::ftruncate(number_, static_cast<off_t>(size)) != 0 || ::lseek(number_, 0, SEEK_END) < 0)
       fail("cannot be cut");
   }
   [[noreturn]] void fail(const char* action) const {
@@ -211,9 +210,9 @@ void LedgerWriter::append(LedgerHeader header, std::span<const ShardChange> chan
   header.root = state_->tree.root();
   state_->last = header.hash(state_->last);
   Bytes out;
-  append_plain(out, RecordHead{header.superstep, header.phase, header.num_unhalted,
-                               header.num_scattered, header.num_sent, num_changes, header.agreed,
-                               header.root, state_->last});
+  append_plain(out,
+               RecordHead{header.superstep, header.phase, header.num_unhalted, header.num_scattered,
+                          header.num_sent, num_changes, header.agreed, header.root, state_->last});
   out.insert(out.end(), stored.begin(), stored.end());
   state_->file.write(out);
 }
@@ -294,8 +293,7 @@ bool LedgerReader::next() {
   const auto expect = [&](bool holds, const std::string& text) {
     if (!holds) refuse(in.file.path(), where + text + in.last_whole());
   };
-  expect(in.num_records == 0 ? head.superstep >= -1
-                             : head.superstep == in.header.superstep + 1,
+  expect(in.num_records == 0 ? head.superstep >= -1 : head.superstep == in.header.superstep + 1,
          "is not the superstep that follows");
   expect(in.num_records == 0 ? head.num_changes == in.identity.num_shards
                              : head.num_changes <= in.identity.num_shards,
@@ -311,9 +309,8 @@ bool LedgerReader::next() {
     next_shard = std::uint64_t{shard} + 1;
     in.tree->set(shard, digests);
   }
-  const LedgerHeader header{head.superstep,     head.phase,    head.num_unhalted,
-                            head.num_scattered, head.num_sent, head.agreed,
-                            head.root};
+  const LedgerHeader header{head.superstep, head.phase,  head.num_unhalted, head.num_scattered,
+                            head.num_sent,  head.agreed, head.root};
   expect(header.hash(in.hash) == head.hash, "its header is not what the chain says");
   expect(in.tree->root() == head.root, "its root is not that of its shards");
   in.previous = std::exchange(in.hash, head.hash);
@@ -327,8 +324,7 @@ std::string fault_of(const LedgerProof& proof) {
       MerkleTree::root_by_path(proof.digests, proof.shard, proof.num_shards, proof.path);
   if (!root) return "the path does not fit shard and number of shards";
   if (*root != proof.header.root) return "the path does not lead to the root";
-  if (proof.header.hash(proof.previous) != proof.hash)
-    return "the hash is not that of the header";
+  if (proof.header.hash(proof.previous) != proof.hash) return "the hash is not that of the header";
   return "";
 }
 

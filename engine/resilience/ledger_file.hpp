@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ledgers as files: docs/formats.md says what the bytes are, docs/guide/ledger.md what they are for.
+// Ledgers as files: docs/formats.md says what the bytes are, docs/guide/ledger.md what they are
+// for.
 #pragma once
 
 #include <cstdint>

@@ -95,8 +95,9 @@ RunResult<typename P::Value> run(const Graph<E>& graph, const P& program,
   const detail::SuperstepMark mark(context);
   context.expect(options.max_supersteps > 0, ErrorCode::usage,
                  "max_supersteps is 0; a block program has no values before its first superstep");
-  context.expect(!options.ledger.is_on(), ErrorCode::usage,
-                 "ledger: found a block program, whose state is its own; expected a vertex program");
+  context.expect(
+      !options.ledger.is_on(), ErrorCode::usage,
+      "ledger: found a block program, whose state is its own; expected a vertex program");
   if (!options.snapshots.directory.empty() && context.is_root()) {
     context.log(LogLevel::warning,
                 "no snapshots are taken of a block program; started again, it begins anew");

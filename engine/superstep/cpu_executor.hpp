@@ -121,7 +121,8 @@ class CpuExecutor {
     choose_rows(step, decision.wakes_all);
     with_phase(phase_, [&](auto k) {
       const bool visits_all = !frontier_.is_sparse() && !StickyProgram<Phase<k>>;
-      std::get<k>(channels_).write.begin(context_, visits_all, may_run_small && !options_.ledger.is_on() && is_small());
+      std::get<k>(channels_).write.begin(context_, visits_all,
+                                         may_run_small && !options_.ledger.is_on() && is_small());
     });
   }
 
@@ -1064,12 +1065,12 @@ class CpuExecutor {
   PlainVector<detail::Cell<Value>> values_;  // by row
   LargeVector<Mark> halted_;                 // by row
   Frontier frontier_;
-  std::vector<Work> work_;                    // by own shard
-  std::vector<std::size_t> touched_;          // own shards visited in this superstep
+  std::vector<Work> work_;                        // by own shard
+  std::vector<std::size_t> touched_;              // own shards visited in this superstep
   std::function<void(std::size_t)> after_shard_;  // by the thread that computed it; may be empty
-  std::uint64_t num_arcs_out_ = 0;            // along which the last superstep scattered
-  std::uint64_t num_unhalted_ = 0;            // own rows that stay awake
-  std::vector<Row> unhalted_;                 // they, unless the last superstep kept no list
+  std::uint64_t num_arcs_out_ = 0;                // along which the last superstep scattered
+  std::uint64_t num_unhalted_ = 0;                // own rows that stay awake
+  std::vector<Row> unhalted_;                     // they, unless the last superstep kept no list
   std::vector<Slot> fresh_;                   // sticky: slots that changed in the last superstep
   std::vector<std::uint8_t> is_fresh_;        // the same by slot
   std::vector<std::size_t> slot_cuts_;        // pieces of a list of slots

@@ -30,9 +30,8 @@ namespace detail {
 
 /// Whether every bit of a T says something of its value.
 template <class T>
-inline constexpr bool is_plain =
-    std::has_unique_object_representations_v<T> || std::is_same_v<T, float> ||
-    std::is_same_v<T, double>;
+inline constexpr bool is_plain = std::has_unique_object_representations_v<T> ||
+                                 std::is_same_v<T, float> || std::is_same_v<T, double>;
 
 template <class T>
 concept TupleLike = requires {
@@ -82,9 +81,9 @@ struct ShardSeal {
 
 /// What computing the shards of a rank produced, before anything leaves the rank.
 struct Outcome {
-  std::vector<ShardSeal> shards;           ///< by own shard; `sent` is not of them yet
-  std::vector<Digest> contributions;       ///< by own shard: aggregates and counts
-  std::vector<std::uint8_t> is_clean;      ///< by own shard: who did not scatter published nothing
+  std::vector<ShardSeal> shards;       ///< by own shard; `sent` is not of them yet
+  std::vector<Digest> contributions;   ///< by own shard: aggregates and counts
+  std::vector<std::uint8_t> is_clean;  ///< by own shard: who did not scatter published nothing
   std::map<ShardIndex, std::uint64_t> sends;  ///< by the shard of their targets
 };
 
@@ -134,7 +133,8 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     return found;
   }
 
-  /// From now on shards are digested by the threads that compute them, while they have them at hand.
+  /// From now on shards are digested by the threads that compute them, while they have them at
+  /// hand.
   void watch() {
     if constexpr (!MutatingProgram<First>) {
       computed_.resize(shards().size());
@@ -239,8 +239,8 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     const Row first = executor_.vertices().first_row(shard);
     const Row last = executor_.vertices().first_row(shard + 1);
     Bytes values;
-    return digest_of({detail::bits_of(values_in(first, last), values),
-                      std::as_bytes(halted_in(first, last))});
+    return digest_of(
+        {detail::bits_of(values_in(first, last), values), std::as_bytes(halted_in(first, last))});
   }
   Digest seal_of_published(ShardIndex shard) const {
     Bytes bytes;
@@ -434,10 +434,9 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
       const auto& channel = std::get<k>(executor_.channels_);
       for_each_slot(channel, shard, [&](Slot slot) {
         if constexpr (StickyProgram<Phase<k>>) {
-          const bool is_new =
-              channel.write.has(slot) &&
-              !(channel.read.has(slot) &&
-                Executor::is_same(channel.read[slot], channel.write[slot]));
+          const bool is_new = channel.write.has(slot) &&
+                              !(channel.read.has(slot) &&
+                                Executor::is_same(channel.read[slot], channel.write[slot]));
           append_slot<k>(is_new ? channel.write : channel.read, slot, bytes);
         } else {
           append_slot<k>(channel.write, slot, bytes);

@@ -40,9 +40,9 @@ void LedgerService::open(const LedgerHeader& first, std::span<const ShardChange>
     if (first.superstep >= 0) {
       writer_ = LedgerWriter::resume(file_, identity_, first.superstep, all);
       if (writer_) return;
-      context_.log(LogLevel::warning,
-                   file_ + ": does not lead to the state after superstep " +
-                       std::to_string(first.superstep) + "; the ledger begins anew with it");
+      context_.log(LogLevel::warning, file_ + ": does not lead to the state after superstep " +
+                                          std::to_string(first.superstep) +
+                                          "; the ledger begins anew with it");
     }
     writer_.emplace(file_, identity_);
     writer_->append(first, all);
@@ -53,9 +53,8 @@ void LedgerService::append(const LedgerHeader& header, std::span<const ShardChan
   std::vector<ShardChange> all = gather(own);
   if (!writer_) return;
   if (writing_.valid()) writing_.get();
-  writing_ = std::async(std::launch::async, [this, header, all = std::move(all)] {
-    writer_->append(header, all);
-  });
+  writing_ = std::async(std::launch::async,
+                        [this, header, all = std::move(all)] { writer_->append(header, all); });
 }
 
 void LedgerService::finish() {
@@ -87,9 +86,8 @@ std::uint64_t hash_of_degrees(Context& context, const Vertices& vertices) {
 void Faults::agree(Context& context, Superstep step) {
   context.agree([&] {
     if (!shard_) return;
-    throw Error(ErrorCode::corruption,
-                "superstep " + std::to_string(step) + ", shard " + std::to_string(*shard_) + ": " +
-                    what_);
+    throw Error(ErrorCode::corruption, "superstep " + std::to_string(step) + ", shard " +
+                                           std::to_string(*shard_) + ": " + what_);
   });
 }
 

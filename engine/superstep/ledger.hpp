@@ -237,8 +237,8 @@ class RunLedger {
   void for_each_shard(const F& f) {
     const ShardRange own = digests_.shards();
     found_.assign(own.size(), nullptr);
-    context_.parallel_for(
-        own.size(), [&](std::size_t s) { f(s, own.begin + static_cast<ShardIndex>(s)); });
+    context_.parallel_for(own.size(),
+                          [&](std::size_t s) { f(s, own.begin + static_cast<ShardIndex>(s)); });
   }
   /// In a body of `for_each_shard`.
   void note(std::size_t s, const char* what) {

@@ -39,9 +39,7 @@ class LedgerFileTest : public testing::Test {
 
 constexpr std::uint32_t num_shards = 5;
 
-LedgerIdentity identity() {
-  return {num_shards, {{"program", "ranks of pages"}, {"seed", "1"}}};
-}
+LedgerIdentity identity() { return {num_shards, {{"program", "ranks of pages"}, {"seed", "1"}}}; }
 ShardDigests digests(Superstep step, std::uint32_t shard) {
   ShardDigests made;
   made.state[0] = static_cast<std::byte>(step + 1);
@@ -209,8 +207,13 @@ TEST_F(LedgerFileTest, ProofsHoldForWhatTheySayAlone) {
   LedgerReader reader(path());
   while (reader.next() && reader.header().superstep < 2) {
   }
-  LedgerProof proof{num_shards,     4, reader.tree().leaf(4), reader.tree().path(4),
-                    reader.header(), reader.previous(), reader.hash()};
+  LedgerProof proof{num_shards,
+                    4,
+                    reader.tree().leaf(4),
+                    reader.tree().path(4),
+                    reader.header(),
+                    reader.previous(),
+                    reader.hash()};
   EXPECT_EQ(fault_of(proof), "");
   const auto broken = [&](const auto& change) {
     LedgerProof changed = proof;
