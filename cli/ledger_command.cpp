@@ -12,7 +12,6 @@
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/resilience/ledger_file.hpp>
 #include <weir/engine/runtime/collectives.hpp>
-#include <weir/io/number_text.hpp>
 
 namespace weir::cli {
 
@@ -242,22 +241,22 @@ int LedgerCommand::diff() const {
   const auto value_in = [](const LedgerIdentity& identity, const std::string& name) {
     const auto at = std::find_if(identity.configuration.begin(), identity.configuration.end(),
                                  [&](const auto& each) { return each.first == name; });
-    return at == identity.configuration.end() ? std::string("nothing") : io::shown(at->second);
+    return at == identity.configuration.end() ? std::string("nothing") : at->second;
   };
-  const auto compare_identities = [&](const LedgerIdentity& from, const LedgerIdentity& to,
-                                      bool only_missing) {
-    for (const auto& [name, value] : from.configuration) {
+  const auto compare_names = [&](const LedgerIdentity& named, const LedgerIdentity& seen) {
+    for (const auto& [name, value] : named.configuration) {
       if (name == "supersteps" && value != "synchronous") is_synchronous = false;
-      const std::string other = value_in(to, name);
-      if (only_missing ? other != "nothing" : other == io::shown(value)) continue;
+      const std::string own = value_in(a.identity(), name);
+      const std::string other = value_in(b.identity(), name);
+      const bool is_told = &named != &seen && value_in(seen, name) != "nothing";
+      if (own == other || is_told) continue;
       is_different = true;
-      const std::string own = io::shown(value);
-      print("configuration: " + name + " is " + (only_missing ? other : own) + " in " + files_[0] +
-            ", " + (only_missing ? own : other) + " in " + files_[1] + '\n');
+      print("configuration: " + name + " is " + own + " in " + files_[0] + ", " + other + " in " +
+            files_[1] + '\n');
     }
   };
-  compare_identities(a.identity(), b.identity(), false);
-  compare_identities(b.identity(), a.identity(), true);
+  compare_names(a.identity(), a.identity());
+  compare_names(b.identity(), a.identity());  // what only the second has
   if (!is_synchronous) {
     read_all(a);
     read_all(b);
