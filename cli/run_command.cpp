@@ -173,7 +173,7 @@ void RunCommand::declare(OptionSet& options) {
   options.text("--ledger", "FILE", ledger_.file,
                "write digests of every shard after every superstep, chained "
                "(weir ledger, docs/guide/ledger.md)");
-  options.flag("--verify", ledger_.is_verified,
+  options.flag("--ledger-check", ledger_.is_verified,
                "compute every superstep twice and look at all of its state and messages again "
                "before they are used");
   declare_reading_options(options, graph_);

@@ -105,7 +105,13 @@ class RunLedger {
       std::reverse(bytes.begin(), bytes.end());
       return hexadecimal(bytes);
     };
-    if constexpr (is_possible) digests_.watch();
+    // A shard that ranks race for is computed by several; what was adopted is digested at the
+    // commit.
+    const bool is_raced_for =
+        context_.size() > 1 && options.speculation.rule != schedule::StragglerRule::off;
+    if constexpr (is_possible) {
+      if (options_.is_verified || !is_raced_for) digests_.watch();
+    }
     service_.emplace(
         context_, options_.file,
         LedgerIdentity{graph.shards().num_shards(),

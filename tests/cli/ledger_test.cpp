@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// weir run --ledger, --verify, and weir ledger.
+// weir run --ledger, --ledger-check, and weir ledger.
 #include <string>
 
 #include <gtest/gtest.h>
@@ -24,11 +24,11 @@ class LedgerTest : public Workplace {
 
 TEST_F(LedgerTest, IsTheSameAtAnyNumberOfRanksAndWhole) {
   keep("a");
-  keep("b", " --ranks 3 --threads 2 --direction push --verify");
+  keep("b", " --ranks 3 --threads 2 --direction push --ledger-check");
   EXPECT_TRUE(read("a") == read("b"));
   if (!launcher_path().empty()) {
-    const auto run = finish(start(
-        under_mpirun(2, "run pagerank rmat:scale=10,seed=3 --iterations 10 --ledger c --verify")));
+    const auto run = finish(start(under_mpirun(
+        2, "run pagerank rmat:scale=10,seed=3 --iterations 10 --ledger c --ledger-check")));
     ASSERT_EQ(run.code, 0) << run.err;
     EXPECT_TRUE(read("a") == read("c"));
   }

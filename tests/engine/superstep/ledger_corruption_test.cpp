@@ -198,7 +198,7 @@ class Tampered : public Inner {
     computed_.clear();
     Inner::begin(step, decision, agreed);
   }
-  void run() {
+  void run(RowWatch* watch = nullptr) {
     const bool is_again = num_runs_++ > 0;
     if (injector != nullptr) {
       injector->after_vertex = [&, is_again](VertexId id) {
@@ -208,7 +208,7 @@ class Tampered : public Inner {
         computed_.push_back(id);
       };
     }
-    Inner::run();
+    Inner::run(watch);
     at(is_again ? Moment::computed_again : Moment::computed, [&] {
       return std::vector{memory_.rows(), memory_.written(), memory_.readable(), memory_.sent(),
                          memory_.sends()};
@@ -366,10 +366,11 @@ std::string error_of(const P& program, Rank ranks, Injector& injector) {
         agreed.summary.num_unhalted = executor.num_unhalted_of_all();
         Recorder recorder(context, options);
         RunSnapshots<Executor, P> snapshots(graph, executor, programs, options);
+        RunSpeculation<Executor> speculation(context, executor, options);
         RunLedger<Executor, P> ledger(graph, executor, programs, options);
         drive(
             context, executor, program, options, [&] { return graph.num_vertices(); }, agreed,
-            recorder, snapshots, ledger);
+            recorder, snapshots, speculation, ledger);
         ledger.finish();
         injector_here = nullptr;
       } catch (...) {

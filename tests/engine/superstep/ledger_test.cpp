@@ -222,6 +222,17 @@ TEST(LedgerOfARun, IsTheSameEverywhereWhereTheTopologyChanges) {
   expect_equal_everywhere(tangled(true), Rewiring{}, 4);
 }
 
+TEST(LedgerOfARun, IsTheSameWhereRanksComputeShardsOfOthers) {
+  const Folder folder;
+  keep(folder.file("alone"), tangled(true), Ranks{}, 1, 1, {});
+  for (const auto rule : {schedule::StragglerRule::off, schedule::StragglerRule::forced}) {
+    RunOptions options;
+    options.speculation.rule = rule;
+    keep(folder.file("raced"), tangled(true), Ranks{}, 3, 1, options);
+    EXPECT_TRUE(bytes_of(folder.file("raced")) == bytes_of(folder.file("alone")));
+  }
+}
+
 /// The first superstep and shard in which two ledgers differ.
 std::pair<Superstep, std::size_t> first_difference(const std::string& a, const std::string& b) {
   LedgerReader left(a), right(b);
