@@ -215,11 +215,13 @@ class ListMaker {
           records.resize(size);
           scratch.resize(size);
         }
-        for (std::size_t i = 0; i < size; ++i)
-          records[i] = {lists_[begin + i], side_.neighbours[begin + i], side_.values[begin + i]};
-        const auto sorted =
-            radix_sort(std::span(records).first(size), std::span(scratch), greatest_slot,
-                       [](const Placed& arc) { return std::uint64_t{arc.slot}; });
+        const auto sorted = radix_sort_from<Placed>(
+            [&](std::size_t i) {
+              return Placed{lists_[begin + i], side_.neighbours[begin + i],
+                            side_.values[begin + i]};
+            },
+            std::span(records).first(size), std::span(scratch).first(size), greatest_slot,
+            [](const Placed& arc) { return std::uint64_t{arc.slot}; });
         set_list_starts(buckets_[b], next);
         for (const Placed& arc : sorted) {
           const std::uint64_t at = next[arc.list]++;
@@ -266,7 +268,8 @@ class ListMaker {
     }
 
    private:
-    static constexpr std::size_t most_pending = 32;
+    // The more, the fewer locked additions, each of which waits for the writes before it.
+    static constexpr std::size_t most_pending = 64;
     struct Pending {
       std::uint32_t count = 0;
       std::array<List, most_pending> lists;
