@@ -11,6 +11,10 @@
 #include <type_traits>
 #include <vector>
 
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
 #include <weir/engine/model/edge.hpp>
 
 namespace weir::io {
@@ -31,7 +35,10 @@ struct PlainText {
 
 namespace detail {
 
-/// A decimal number of at most 15 digits, so that it is exact as an integer and as a double.
+/// Most digits of a number, so that it is exact as an integer and as a double.
+constexpr std::uint32_t most_digits = 15;
+
+/// A decimal number.
 struct Digits {
   std::uint64_t value;
   std::uint32_t length;  ///< 0: no digit here, or too many.
@@ -46,30 +53,52 @@ inline std::uint64_t value_of_digits(std::uint64_t word, std::uint32_t length) {
   return (word * 10000 + (word >> 32)) & 0xffffffff;
 }
 
-/// Number of digits at the low end of the word, 0 to 8.
-inline std::uint32_t count_digits(std::uint64_t word) {
-  constexpr std::uint64_t zeros = 0x3030303030303030;
-  // A digit has the high half 3, before and after 6 is added to its low half.
-  const std::uint64_t differs = ((word & 0xf0f0f0f0f0f0f0f0) ^ zeros) |
-                                (((word + 0x0606060606060606) & 0xf0f0f0f0f0f0f0f0) ^ zeros);
-  return static_cast<std::uint32_t>(std::countr_zero(differs)) / 8;
+/// Bit i is set unless byte i of the 32 is a digit; up to the first other byte above 0xf9.
+inline std::uint32_t other_than_digits(const char* text) {
+#ifdef __SSE2__
+  const auto digits = [&](int offset) {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(text + offset));
+    // Only digits end up above 0x75, as signed bytes.
+    const __m128i moved = _mm_add_epi8(bytes, _mm_set1_epi8(0x7f - '9'));
+    return static_cast<std::uint32_t>(
+        _mm_movemask_epi8(_mm_cmpgt_epi8(moved, _mm_set1_epi8(0x75))));
+  };
+  return ~(digits(0) | digits(16) << 16);
+#else
+  constexpr std::uint64_t zeros = 0x3030303030303030, halves = 0xf0f0f0f0f0f0f0f0;
+  std::uint32_t mask = 0;
+  for (int i = 0; i < 4; ++i) {
+    std::uint64_t word;
+    std::memcpy(&word, text + 8 * i, sizeof word);
+    // A digit has the high half 3, before and after 6 is added to its low half.
+    std::uint64_t differs =
+        ((word & halves) ^ zeros) | (((word + 0x0606060606060606) & halves) ^ zeros);
+    differs |= differs << 1;
+    differs |= differs << 2;
+    differs = (differs >> 7) & 0x0101010101010101;  // gathered in the top byte
+    mask |= static_cast<std::uint32_t>(differs * 0x0102040810204080 >> 56) << (8 * i);
+  }
+  return mask;
+#endif
 }
 
-/// Reads 16 bytes at most.
-inline Digits read_digits(const char* text) {
+/// The number of `length` digits, 1 to 15. Reads 16 bytes at most.
+inline std::uint64_t read_digits(const char* text, std::uint32_t length) {
   static_assert(std::endian::native == std::endian::little);
   std::uint64_t word;
   std::memcpy(&word, text, sizeof word);
-  const std::uint32_t length = count_digits(word);
-  if (length == 0) return {0, 0};
-  const std::uint64_t value = value_of_digits(word, length);
-  if (length < 8) return {value, length};
+  if (length <= 8) return value_of_digits(word, length);
+  const std::uint64_t high = value_of_digits(word, 8);
   std::memcpy(&word, text + 8, sizeof word);
-  const std::uint32_t more = count_digits(word);
-  if (more == 0) return {value, 8};
-  if (more == 8) return {0, 0};
   constexpr std::uint64_t powers[] = {1, 10, 100, 1000, 10000, 100000, 1000000, 10000000};
-  return {value * powers[more] + value_of_digits(word, more), 8 + more};
+  return high * powers[length - 8] + value_of_digits(word, length - 8);
+}
+
+/// The digits at the front of a text. Reads 32 bytes.
+inline Digits read_digits(const char* text) {
+  const auto length = static_cast<std::uint32_t>(std::countr_zero(other_than_digits(text)));
+  if (length == 0 || length > most_digits) return {0, 0};
+  return {read_digits(text, length), length};
 }
 
 }  // namespace detail
@@ -83,7 +112,7 @@ template <class E>
 PlainText read_plain_edges(const char* begin, const char* stop, const char* end,
                            const PlainLine& line, std::vector<Edge<E>>& batch, std::size_t most) {
   // Two numbers of at most 15 digits, their separators, and what one look reads beyond.
-  constexpr std::ptrdiff_t longest_look = 64;
+  constexpr std::ptrdiff_t longest_look = 80;
   const char other_separator = line.separator == ' ' ? '\t' : line.separator;
   const auto is_separator = [&](char c) { return c == line.separator || c == other_separator; };
   const auto largest = static_cast<std::uint64_t>(line.largest);
@@ -91,12 +120,17 @@ PlainText read_plain_edges(const char* begin, const char* stop, const char* end,
   if (line.largest < 0) return taken;
   while (taken.end < stop && end - taken.end > longest_look && batch.size() < most) {
     const char* at = taken.end;
-    const detail::Digits source = detail::read_digits(at);
-    at += source.length;
-    if (source.length == 0 || !is_separator(*at++)) break;
-    const detail::Digits target = detail::read_digits(at);
-    at += target.length;
-    if (target.length == 0 || source.value > largest || target.value > largest) break;
+    // Where the numbers end is known before what they are, so that lines overlap in the processor.
+    const std::uint32_t others = detail::other_than_digits(at);
+    const auto source_length = static_cast<std::uint32_t>(std::countr_zero(others));
+    const auto target_end = static_cast<std::uint32_t>(std::countr_zero(others & (others - 1)));
+    const std::uint32_t target_length = target_end - source_length - 1;
+    if (source_length - 1 >= detail::most_digits || target_length - 1 >= detail::most_digits) break;
+    if (!is_separator(at[source_length])) break;
+    const std::uint64_t source = detail::read_digits(at, source_length);
+    const std::uint64_t target = detail::read_digits(at + source_length + 1, target_length);
+    at += target_end;
+    if (source > largest || target > largest) break;
     double weight = 1;
     if (is_separator(*at)) {
       ++at;
@@ -124,11 +158,9 @@ PlainText read_plain_edges(const char* begin, const char* stop, const char* end,
     if (*at != '\n') break;
     ++at;
     if constexpr (std::is_same_v<E, NoValue>) {
-      batch.push_back(
-          {static_cast<VertexId>(source.value), static_cast<VertexId>(target.value), {}});
+      batch.push_back({static_cast<VertexId>(source), static_cast<VertexId>(target), {}});
     } else {
-      batch.push_back(
-          {static_cast<VertexId>(source.value), static_cast<VertexId>(target.value), weight});
+      batch.push_back({static_cast<VertexId>(source), static_cast<VertexId>(target), weight});
     }
     taken.end = at;
     ++taken.num_lines;

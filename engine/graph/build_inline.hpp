@@ -94,8 +94,7 @@ std::vector<VertexRecord> GraphBuilder<E>::count_end_points() {
   typename EdgeStore<E>::Reading reading(edges_, false);
   context_.parallel_for(num_workers, [&](std::size_t worker) {
     typename EdgeStore<E>::Reader reader(reading);
-    for (std::vector<Edge<E>> batch; reader.next(batch);)
-      counter.count(worker, std::span<const Edge<E>>(batch));
+    reader.for_each_batch([&](const auto& edges) { counter.count(worker, edges); });
   });
   return counter.finish(context_, vertices_, loop_ends_);
 }

@@ -59,21 +59,32 @@ class EdgeStore {
     explicit Reader(Reading& reading) : reading_(&reading) {}
 
     bool next(std::vector<Edge<E>>& batch) {
-      auto& chunks = reading_->store_->chunks_;
-      while (rest_.empty()) {
-        if (reading_->takes_ && chunk_ < chunks.size()) chunks[chunk_] = {};
-        chunk_ = reading_->next_.fetch_add(1, std::memory_order_relaxed);
-        if (chunk_ >= chunks.size()) {
-          batch.clear();
-          return false;
-        }
-        rest_ = {chunks[chunk_].pages.data(), chunks[chunk_].num_used};
+      if (!has_more()) {
+        batch.clear();
+        return false;
       }
       unpack(rest_, batch);
       return true;
     }
 
+    /// Calls body(edges) for all that is left, with PackedEdges: nothing is copied.
+    template <class F>
+    void for_each_batch(const F& body) {
+      while (has_more()) with_packed<E>(rest_, body);
+    }
+
    private:
+    bool has_more() {
+      auto& chunks = reading_->store_->chunks_;
+      while (rest_.empty()) {
+        if (reading_->takes_ && chunk_ < chunks.size()) chunks[chunk_] = {};
+        chunk_ = reading_->next_.fetch_add(1, std::memory_order_relaxed);
+        if (chunk_ >= chunks.size()) return false;
+        rest_ = {chunks[chunk_].pages.data(), chunks[chunk_].num_used};
+      }
+      return true;
+    }
+
     Reading* reading_;
     std::size_t chunk_ = std::numeric_limits<std::size_t>::max();
     std::span<const std::byte> rest_;

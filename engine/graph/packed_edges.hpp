@@ -145,38 +145,65 @@ void pack(const PackedHeader& header, std::span<const Edge<E>> edges, std::byte*
   }
 }
 
-/// Replaces `edges` with the first batch of `bytes`, and takes it off their front.
-template <class E>
-void unpack(std::span<const std::byte>& bytes, std::vector<Edge<E>>& edges) {
+/// A batch as it lies in memory: pairs of offsets from `base`, and values of a type that holds
+/// them.
+template <class E, class Offset, class Stored>
+class PackedEdges {
+ public:
+  PackedEdges(const PackedHeader& header, const std::byte* ids)
+      : base_(static_cast<std::uint64_t>(header.base)),
+        size_(header.num_edges),
+        ids_(ids),
+        values_(ids + size_ * 2 * sizeof(Offset)) {}
+
+  std::size_t size() const { return size_; }
+  Edge<E> operator[](std::size_t i) const {
+    Offset pair[2];
+    std::memcpy(pair, ids_ + i * sizeof pair, sizeof pair);
+    Edge<E> edge{
+        static_cast<VertexId>(base_ + pair[0]), static_cast<VertexId>(base_ + pair[1]), {}};
+    if constexpr (!std::is_same_v<E, NoValue>) {
+      Stored stored;
+      std::memcpy(&stored, values_ + i * sizeof stored, sizeof stored);
+      edge.value = static_cast<E>(stored);
+    }
+    return edge;
+  }
+
+ private:
+  std::uint64_t base_;
+  std::size_t size_;
+  const std::byte* ids_;
+  const std::byte* values_;
+};
+
+/// Calls body(edges) with the PackedEdges that `bytes` begins with, and takes them off their front.
+template <class E, class F>
+void with_packed(std::span<const std::byte>& bytes, const F& body) {
   PackedHeader header;
   WEIR_EXPECT(bytes.size() >= sizeof header, internal, "a batch of edges is cut off");
   std::memcpy(&header, bytes.data(), sizeof header);
   const std::size_t num_bytes = header.template num_bytes<E>();
   WEIR_EXPECT(bytes.size() >= num_bytes, internal, "a batch of edges is cut off");
-  const std::byte* in = bytes.data() + sizeof header;
+  const std::byte* const ids = bytes.data() + sizeof header;
   bytes = bytes.subspan(num_bytes);
-  edges.resize(header.num_edges);
-  const auto read_ids = [&](auto width) {
-    using Offset = decltype(width);
-    const auto base = static_cast<std::uint64_t>(header.base);
-    for (Edge<E>& edge : edges) {
-      Offset pair[2];
-      std::memcpy(pair, in, sizeof pair);
-      in += sizeof pair;
-      edge.source = static_cast<VertexId>(base + pair[0]);
-      edge.target = static_cast<VertexId>(base + pair[1]);
+  detail::with_value_type<E>(header.values, [&](auto stored) {
+    using Stored = decltype(stored);
+    if (header.id_bytes == 4) {
+      body(PackedEdges<E, std::uint32_t, Stored>(header, ids));
+    } else {
+      body(PackedEdges<E, std::uint64_t, Stored>(header, ids));
     }
-  };
-  header.id_bytes == 4 ? read_ids(std::uint32_t{}) : read_ids(std::uint64_t{});
-  if constexpr (!std::is_same_v<E, NoValue>) {
-    detail::with_value_type<E>(header.values, [&](auto stored) {
-      for (Edge<E>& edge : edges) {
-        std::memcpy(&stored, in, sizeof stored);
-        in += sizeof stored;
-        edge.value = static_cast<E>(stored);
-      }
-    });
-  }
+  });
+}
+
+/// Replaces `edges` with the first batch of `bytes`, and takes it off their front.
+template <class E>
+void unpack(std::span<const std::byte>& bytes, std::vector<Edge<E>>& edges) {
+  with_packed<E>(bytes, [&](const auto& packed) {
+    edges.resize(packed.size());
+    for (std::size_t i = 0; i < packed.size(); ++i) edges[i] = packed[i];
+  });
 }
 
 }  // namespace weir

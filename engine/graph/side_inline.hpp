@@ -13,6 +13,7 @@
 #include <span>
 
 #include <weir/engine/graph/id_map.hpp>
+#include <weir/engine/graph/pieces.hpp>
 #include <weir/engine/graph/radix_sort.hpp>
 #include <weir/engine/graph/side.hpp>
 #include <weir/engine/model/check.hpp>
@@ -64,14 +65,6 @@ void Side<E>::make_transpose(Context& context) {
 
 namespace detail {
 
-/// Calls body(begin, end) for pieces of [0, count), on all threads.
-template <class F>
-void for_each_piece(Context& context, std::size_t count, const F& body) {
-  constexpr std::size_t piece = std::size_t{1} << 16;
-  context.parallel_for((count + piece - 1) / piece,
-                       [&](std::size_t i) { body(i * piece, std::min(count, (i + 1) * piece)); });
-}
-
 /// What the making of lists asks of an id, at one place in memory.
 struct Place {
   static constexpr std::uint16_t no_bucket = 0xffff;
@@ -94,7 +87,7 @@ class Places {
       const std::size_t size = static_cast<std::size_t>(range_.span()) + 1;
       memory_ = Pages(size * sizeof(Place), Pages::Fill::in_order);
       table_ = {reinterpret_cast<Place*>(memory_.data()), size};
-      for_each_piece(context, size, [&](std::size_t begin, std::size_t end) {
+      for_each_piece(context, 0, size, [&](std::size_t begin, std::size_t end) {
         std::fill(table_.begin() + static_cast<std::ptrdiff_t>(begin),
                   table_.begin() + static_cast<std::ptrdiff_t>(end), Place{});
       });
@@ -113,7 +106,7 @@ class Places {
         enter(slot, [&](VertexId id, const Place& place) { map_[id] = place; });
       return;
     }
-    for_each_piece(context, slots.size(), [&](std::size_t begin, std::size_t end) {
+    for_each_piece(context, 0, slots.size(), [&](std::size_t begin, std::size_t end) {
       for (std::size_t slot = begin; slot < end; ++slot) {
         enter(slot, [&](VertexId id, const Place& place) {
           if (id >= range_.least && id <= range_.greatest) table_[range_.offset(id)] = place;
@@ -177,20 +170,21 @@ class ListMaker {
     context_.parallel_for(num_threads_, [&](std::size_t) {
       typename EdgeStore<E>::Reader reader(reading);
       Writer writer(*this, is_second);
-      for (std::vector<Edge<E>> batch; reader.next(batch);) {
+      reader.for_each_batch([&](const auto& batch) {
         constexpr std::size_t lead = 16;  // arcs between a prefetch and the use
         for (std::size_t i = 0; i < batch.size(); ++i) {
           if (i + lead < batch.size()) {
-            places.prefetch(batch[i + lead].target);
-            places.prefetch(batch[i + lead].source);
+            const Edge<E> later = batch[i + lead];
+            places.prefetch(later.target);
+            places.prefetch(later.source);
           }
-          const Edge<E>& arc = batch[i];
+          const Edge<E> arc = batch[i];
           const Place near = places[arc.target];
           const Place far = places[arc.source];
           writer.put(near, far.slot, arc.value);
           if (is_mirrored) writer.put(far, near.slot, arc.value);
         }
-      }
+      });
       writer.flush();
     });
     arcs = EdgeStore<E>();
@@ -215,11 +209,13 @@ class ListMaker {
           records.resize(size);
           scratch.resize(size);
         }
-        for (std::size_t i = 0; i < size; ++i)
-          records[i] = {lists_[begin + i], side_.neighbours[begin + i], side_.values[begin + i]};
-        const auto sorted =
-            radix_sort(std::span(records).first(size), std::span(scratch), greatest_slot,
-                       [](const Placed& arc) { return std::uint64_t{arc.slot}; });
+        const auto sorted = radix_sort_from<Placed>(
+            [&](std::size_t i) {
+              return Placed{lists_[begin + i], side_.neighbours[begin + i],
+                            side_.values[begin + i]};
+            },
+            std::span(records).first(size), std::span(scratch).first(size), greatest_slot,
+            [](const Placed& arc) { return std::uint64_t{arc.slot}; });
         set_list_starts(buckets_[b], next);
         for (const Placed& arc : sorted) {
           const std::uint64_t at = next[arc.list]++;
@@ -266,7 +262,8 @@ class ListMaker {
     }
 
    private:
-    static constexpr std::size_t most_pending = 32;
+    // The more, the fewer locked additions, each of which waits for the writes before it.
+    static constexpr std::size_t most_pending = 128;
     struct Pending {
       std::uint32_t count = 0;
       std::array<List, most_pending> lists;

@@ -10,9 +10,23 @@ namespace weir {
 
 namespace {
 
-void merge_equal_ids(std::vector<VertexRecord>& records) {
-  std::sort(records.begin(), records.end(),
-            [](const auto& a, const auto& b) { return a.id < b.id; });
+bool is_before(const VertexRecord& a, const VertexRecord& b) { return a.id < b.id; }
+
+/// Sorts records that are sorted from each bound to the next; the bounds begin with 0 and end with
+/// the number of records.
+void merge_runs(std::vector<VertexRecord>& records, const std::vector<std::size_t>& bounds) {
+  const std::size_t num_runs = bounds.size() - 1;
+  const auto at = [&](std::size_t bound) {
+    return records.begin() + static_cast<std::ptrdiff_t>(bounds[std::min(bound, num_runs)]);
+  };
+  for (std::size_t width = 1; width < num_runs; width *= 2) {
+    for (std::size_t run = 0; run + width < num_runs; run += 2 * width)
+      std::inplace_merge(at(run), at(run + width), at(run + 2 * width), is_before);
+  }
+}
+
+/// Makes one record of those of one vertex, which are neighbours.
+void join_equal_ids(std::vector<VertexRecord>& records) {
   std::size_t kept = 0;
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (kept > 0 && records[kept - 1].id == records[i].id) {
@@ -103,7 +117,8 @@ std::vector<VertexRecord> EndPointCounter::finish_sparse(const IdRuns& listed, c
   }
   listed.for_each([&](VertexId id) { records.push_back({id, 0, 0, 1}); });
   bare.for_each([&](VertexId id) { records.push_back({id, 0, 0, 0}); });
-  merge_equal_ids(records);
+  std::sort(records.begin(), records.end(), is_before);
+  join_equal_ids(records);
   return records;
 }
 
@@ -132,9 +147,13 @@ std::vector<VertexRecord> gather_at_homes_of(Context& context, std::vector<Verte
   const auto incoming = exchange(context, std::move(outgoing));
   std::vector<VertexRecord> at_home;
   context.agree([&] {
-    for (const auto& records : incoming)
+    std::vector<std::size_t> bounds{0};
+    for (const auto& records : incoming) {
       at_home.insert(at_home.end(), records.begin(), records.end());
-    merge_equal_ids(at_home);
+      bounds.push_back(at_home.size());
+    }
+    merge_runs(at_home, bounds);
+    join_equal_ids(at_home);
   });
   return at_home;
 }

@@ -92,31 +92,38 @@ class EndPointCounter {
   /// `range`: of all end points, and of the ids given to `finish`.
   EndPointCounter(bool is_directed, const IdRange& range, std::size_t num_workers);
 
-  /// Counts edges; one call at a time for each worker.
-  template <class E>
-  void count(std::size_t worker, std::span<const Edge<E>> edges) {
+  /// Counts the edges of PackedEdges; one call at a time for each worker.
+  template <class Batch>
+  void count(std::size_t worker, const Batch& edges) {
+    const auto for_each_edge = [&](const auto& visit) {
+      for (std::size_t i = 0; i < edges.size(); ++i) {
+        const auto edge = edges[i];
+        visit(edge.source, edge.target);
+      }
+    };
     if (!is_dense_) {
       auto& table = tables_[worker];
-      for (const Edge<E>& edge : edges) {
-        ++table[edge.source].out_arcs;
-        ++table[edge.target].in_arcs;
-      }
+      for_each_edge([&](VertexId source, VertexId target) {
+        ++table[source].out_arcs;
+        ++table[target].in_arcs;
+      });
       return;
     }
     Array& array = arrays_[worker % arrays_.size()];
     // Undirected, both ends of an edge get the same two counts, so one array has their sum.
-    auto& out = array.out;
-    auto& in = is_directed_ ? array.in : array.out;
+    std::uint32_t* const out = array.out.data();
+    std::uint32_t* const in = is_directed_ ? array.in.data() : out;
+    const IdRange range = range_;  // stays in registers across the counting
     if (arrays_.size() < num_workers_) {
-      for (const Edge<E>& edge : edges) {
-        increment(out[range_.offset(edge.source)]);
-        increment(in[range_.offset(edge.target)]);
-      }
+      for_each_edge([&](VertexId source, VertexId target) {
+        increment(out[range.offset(source)]);
+        increment(in[range.offset(target)]);
+      });
     } else {
-      for (const Edge<E>& edge : edges) {
-        ++out[range_.offset(edge.source)];
-        ++in[range_.offset(edge.target)];
-      }
+      for_each_edge([&](VertexId source, VertexId target) {
+        ++out[range.offset(source)];
+        ++in[range.offset(target)];
+      });
     }
   }
 
