@@ -88,7 +88,7 @@ class CpuHandle {
 
   void send(VertexId target, const Message& message) {
     detail::refuse_nan<P>(message);
-    work_.sends.push_back({target, message});
+    work_.sends.add(target, message);
     ++work_.num_messages;
   }
   void send(const Arc<E>& arc, const Message& message) { send(arc.target, message); }
