@@ -114,6 +114,7 @@ class CpuExecutor {
     view_.superstep = step;
     summary_ = {};
     for (const std::size_t s : touched_) work_[s].clear();
+    send_streams_.clear();
     touched_.clear();
     choose_rows(step, decision.wakes_all);
     with_phase(phase_, [&](auto k) {
@@ -340,9 +341,10 @@ class CpuExecutor {
     frontier_.bind(vertices());
     work_.clear();
     work_.resize(vertices().shards().size());
-    for (Work& work : work_) work.sends.use(send_buffers_);
+    for (Work& work : work_) work.sends.use(send_streams_);
     touched_.clear();
     send_bins_ = SendBins(graph_.shards(), graph_.num_vertices());
+    send_streams_.bind(send_bins_);
     sent_.clear();
     fresh_.clear();
     is_fresh_.clear();
@@ -878,7 +880,7 @@ class CpuExecutor {
         note_failure(desk.work.failure, row);
       }
     });
-    if (!work.sends.empty()) work.sends.sort(send_bins_);
+    work.sends.end();
   }
 
   /// Keeps the exception being handled unless one at a smaller vertex is known.
@@ -1074,7 +1076,7 @@ class CpuExecutor {
   Pushed pushed_;
   SparseInbox<Combiner> small_;
   SendBins send_bins_;
-  Pool<typename Sends<Message>::Buffer> send_buffers_;
+  SendStreams<Message> send_streams_;
   SentInbox<Message, std::conditional_t<is_combining, Combiner, void>> sent_;
   Mutations<Value, E> mutations_;
   std::optional<Delivered> delivered_;  // after a mutation: the inboxes, folded before it

@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <mutex>
 #include <new>
 #include <numeric>
 #include <span>
@@ -20,7 +22,6 @@
 #include <weir/engine/model/monoid.hpp>
 #include <weir/engine/runtime/codec.hpp>
 #include <weir/engine/runtime/context.hpp>
-#include <weir/engine/superstep/pool.hpp>
 #include <weir/engine/superstep/send_bins.hpp>
 #include <weir/engine/superstep/sent_inbox.hpp>
 
@@ -40,6 +41,10 @@ struct SendPiece {
     return high == nullptr ? word(low, i) : word(low, i) | std::uint64_t{word(high, i)} << 32;
   }
   std::uint32_t num_calls(std::size_t i) const { return calls == nullptr ? 1 : word(calls, i); }
+  bool is_followed_by(const SendPiece& other) const {
+    return low + 4 * size == other.low && messages + sizeof(M) * size == other.messages &&
+           high == nullptr && other.high == nullptr && calls == nullptr && other.calls == nullptr;
+  }
   /// Once per message: what is no plain value is moved from.
   M take(std::size_t i) const {
     if constexpr (Bitwise<M>) {
@@ -59,96 +64,166 @@ struct SendPiece {
   }
 };
 
-/// What one shard sent in one superstep: noted call by call, then sorted by bin. One thread writes
-/// it. What calls are noted in is used for one shard after the other, so that it stays in the
-/// processor's cache.
+/// Lengthens the last piece where the new one lies behind it.
 template <class M>
-class Sends {
+void append_piece(std::vector<SendPiece<M>>& pieces, const SendPiece<M>& piece) {
+  if (piece.size == 0) return;
+  if (pieces.empty() || !pieces.back().is_followed_by(piece)) {
+    pieces.push_back(piece);
+  } else {
+    pieces.back().size += piece.size;
+  }
+}
+
+/// Messages by bin of the shards that one thread computes, one after the other. Keeps its memory.
+template <class M>
+class SendStream {
  public:
-  /// Calls as they are made, and the bin of each.
-  struct Buffer {
-    struct Call {
-      VertexId target;
-      M message;
-    };
-    std::vector<Call> calls;
-    PlainVector<std::uint32_t> bins;
-  };
+  explicit SendStream(const SendBins& bins) : bins_(&bins), by_bin_(bins.size()) {}
 
-  /// Where memory to note calls in is taken from, and given back to by `sort`.
-  void use(Pool<Buffer>& buffers) { buffers_ = &buffers; }
-  void add(VertexId target, const M& message) {
-    if (buffer_.calls.capacity() == 0 && buffers_ != nullptr) [[unlikely]]
-      buffer_ = buffers_->take();
-    buffer_.calls.push_back({target, message});
+  [[gnu::always_inline]] inline void add(VertexId target, const M& message) {
+    const std::uint32_t bin = bins_->of(target);
+    Bin& to = by_bin_[bin];
+    const std::uint64_t distance = SendBins::distance(bins_->first_id(bin), target);
+    const std::size_t at = to.size;
+    if (at == to.low.size()) [[unlikely]]
+      grow(to, message);
+    to.size = at + 1;
+    std::uint32_t* const low = to.low.data() + at;
+    detail::Cell<M>* const messages = to.messages.data() + at;
+    *low = static_cast<std::uint32_t>(distance);
+    messages->value = message;
+    // Stores wait for their lines one after the other, so lines are asked for early.
+    __builtin_prefetch(low + 64 / sizeof(*low), 1);
+    __builtin_prefetch(messages + 64 / sizeof(M) + 1, 1);
+    if (const auto high = static_cast<std::uint32_t>(distance >> 32); high != 0 || !to.high.empty())
+        [[unlikely]]
+      put_high(to, at, high);
   }
-  /// Calls of `add` since `clear`.
-  std::size_t size() const { return buffer_.calls.size() + low_.size(); }
-  bool empty() const { return size() == 0; }
   void clear() {
-    buffer_.calls.clear();
-    low_.clear();
-    high_.clear();
-    messages_.clear();
+    for (Bin& bin : by_bin_) {
+      bin.size = 0;
+      bin.high.clear();
+    }
   }
 
-  /// Brings what was added since `clear` into the order of the bins, in order of the calls in each.
-  void sort(const SendBins& bins) {
-    std::vector<typename Buffer::Call>& calls = buffer_.calls;
-    const std::size_t size = calls.size();
-    buffer_.bins.resize(size);
-    std::uint32_t* const bin_of = buffer_.bins.data();
-    ends_.assign(bins.size() + std::size_t{1}, 0);
-    std::size_t* const count_of = ends_.data() + 1;
-    std::uint64_t all_distances = 0;
-    for (std::size_t i = 0; i < size; ++i) {
-      const std::uint32_t bin = bins.of(calls[i].target);
-      const std::uint64_t distance = SendBins::distance(bins.first_id(bin), calls[i].target);
-      calls[i].target = static_cast<VertexId>(distance);
-      all_distances |= distance;
-      bin_of[i] = bin;
-      ++count_of[bin];
-    }
-    std::size_t start = 0;
-    for (std::uint32_t bin = 0; bin < bins.size(); ++bin)
-      start += std::exchange(count_of[bin], start);
-    const bool is_wide = all_distances >> 32 != 0;
-    low_.resize(size);
-    if (is_wide) high_.resize(size);
-    if constexpr (std::default_initializable<M>) {
-      messages_.resize(size);
-    } else {
-      messages_.resize(size, {calls.front().message});
-    }
-    for (std::size_t i = 0; i < size; ++i) {
-      const std::size_t at = count_of[bin_of[i]]++;
-      const auto distance = static_cast<std::uint64_t>(calls[i].target);
-      low_[at] = static_cast<std::uint32_t>(distance);
-      if (is_wide) high_[at] = static_cast<std::uint32_t>(distance >> 32);
-      messages_[at].value = std::move(calls[i].message);
-    }
-    calls.clear();
-    if (buffers_ != nullptr) buffers_->give(std::exchange(buffer_, {}));
+  /// How many messages each bin has now.
+  void count(std::vector<std::size_t>& counts) const {
+    counts.clear();
+    for (const Bin& bin : by_bin_) counts.push_back(bin.size);
   }
-
-  /// What goes to one bin, once sorted.
-  SendPiece<M> of(std::uint32_t bin) {
-    const std::size_t begin = ends_[bin];
+  /// Messages [begin, end) of a bin; valid until more are added.
+  SendPiece<M> piece(std::uint32_t bin, std::size_t begin, std::size_t end) {
+    Bin& of = by_bin_[bin];
     const auto bytes = [&](auto& words) {
       return words.empty() ? nullptr : reinterpret_cast<std::byte*>(words.data() + begin);
     };
-    return {.low = bytes(low_),
-            .high = bytes(high_),
-            .messages = bytes(messages_),
-            .size = ends_[bin + std::size_t{1}] - begin};
+    return {.low = bytes(of.low),
+            .high = bytes(of.high),
+            .messages = bytes(of.messages),
+            .size = end - begin};
   }
 
  private:
-  Pool<Buffer>* buffers_ = nullptr;
-  Buffer buffer_;
-  std::vector<std::size_t> ends_;  // of bins, behind a zero
-  PlainVector<std::uint32_t> low_, high_;
-  PlainVector<detail::Cell<M>> messages_;
+  struct Bin {
+    std::size_t size = 0;            // of these are used, all of the same length
+    PlainVector<std::uint32_t> low;  // words of distances
+    PlainVector<detail::Cell<M>> messages;
+    PlainVector<std::uint32_t> high;  // empty while all are zero
+  };
+
+  [[gnu::noinline]] static void grow(Bin& bin, const M& sample) {
+    const std::size_t size = std::max<std::size_t>(64, 2 * bin.low.size());
+    bin.low.resize(size);
+    if (!bin.high.empty()) bin.high.resize(size);
+    if constexpr (std::default_initializable<M>) {
+      bin.messages.resize(size);
+    } else {
+      bin.messages.resize(size, {sample});
+    }
+  }
+  [[gnu::noinline]] static void put_high(Bin& bin, std::size_t at, std::uint32_t high) {
+    if (bin.high.empty()) bin.high.resize(bin.low.size(), 0);
+    bin.high[at] = high;
+  }
+
+  const SendBins* bins_;
+  std::vector<Bin> by_bin_;
+};
+
+/// As many streams as threads send at the same time.
+template <class M>
+class SendStreams {
+ public:
+  /// Without messages, for these bins, which stay where they are.
+  void bind(const SendBins& bins) {
+    bins_ = &bins;
+    all_.clear();
+    free_.clear();
+  }
+  SendStream<M>& take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) {
+      all_.push_back(std::make_unique<SendStream<M>>(*bins_));
+      free_.push_back(all_.back().get());
+    }
+    SendStream<M>& stream = *free_.back();
+    free_.pop_back();
+    return stream;
+  }
+  void give(SendStream<M>& stream) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(&stream);
+  }
+  void clear() {
+    for (const auto& stream : all_) stream->clear();
+  }
+
+ private:
+  const SendBins* bins_ = nullptr;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<SendStream<M>>> all_;
+  std::vector<SendStream<M>*> free_;
+};
+
+/// What one shard sent in one superstep. One thread writes it.
+template <class M>
+class Sends {
+ public:
+  /// Where messages go; without it they are merely counted.
+  void use(SendStreams<M>& streams) { streams_ = &streams; }
+  [[gnu::always_inline]] inline void add(VertexId target, const M& message) {
+    if (size_++ == 0) [[unlikely]]
+      begin();
+    if (stream_ != nullptr) stream_->add(target, message);
+  }
+  /// After the last message of a superstep.
+  void end() {
+    if (stream_ == nullptr) return;
+    stream_->count(ends_);
+    streams_->give(*stream_);
+  }
+  std::size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  void clear() {
+    size_ = 0;
+    stream_ = nullptr;
+  }
+
+  /// What was sent to one bin, in order of the calls.
+  SendPiece<M> of(std::uint32_t bin) const { return stream_->piece(bin, begins_[bin], ends_[bin]); }
+
+ private:
+  [[gnu::noinline]] void begin() {
+    if (streams_ == nullptr) return;
+    stream_ = &streams_->take();
+    stream_->count(begins_);
+  }
+
+  SendStreams<M>* streams_ = nullptr;
+  SendStream<M>* stream_ = nullptr;
+  std::size_t size_ = 0;
+  std::vector<std::size_t> begins_, ends_;  // by bin, in the stream
 };
 
 namespace detail {
@@ -223,7 +298,7 @@ Bytes pack_sends(std::span<Sends<M>* const> by_shard, std::uint32_t begin, std::
     const auto keep = [&](const SendPiece<M>& piece) {
       in_bin += piece.size;
       is_wide = is_wide || piece.high != nullptr;
-      pieces.push_back(piece);
+      append_piece(pieces, piece);
     };
     for (Sends<M>* const sends : by_shard) {
       if constexpr (folds) {
@@ -365,11 +440,12 @@ std::uint64_t deliver_sends(Context& context, const SendBins& bins, const Vertic
   // By own bin, in order of the source shard.
   const std::uint32_t first_bin = bins.first_of(context.rank());
   std::vector<std::vector<SendPiece<M>>> pieces(bins.first_of(context.rank() + 1) - first_bin);
+  constexpr Row no_row = 0xffffffff;
+  const auto own_bin = [&](std::size_t i) { return first_bin + static_cast<std::uint32_t>(i); };
   std::uint64_t num_messages = 0;
   const auto keep = [&](std::uint32_t bin, const SendPiece<M>& piece) {
-    if (piece.size == 0) return;
     num_messages += piece.size;
-    pieces[bin - first_bin].push_back(piece);
+    append_piece(pieces[bin - first_bin], piece);
   };
   const auto batches_end = arrived.end();
   auto batch = arrived.begin();
@@ -377,25 +453,20 @@ std::uint64_t deliver_sends(Context& context, const SendBins& bins, const Vertic
     for (const auto& [bin, piece] : batch->pieces()) keep(bin, piece);
   }
   for (Sends<M>* const sends : by_shard) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-      const auto bin = first_bin + static_cast<std::uint32_t>(i);
-      keep(bin, sends->of(bin));
-    }
+    for (std::size_t i = 0; i < pieces.size(); ++i) keep(own_bin(i), sends->of(own_bin(i)));
   }
   for (; batch != batches_end; ++batch) {
     for (const auto& [bin, piece] : batch->pieces()) keep(bin, piece);
   }
 
   std::vector<std::uint64_t> num_dropped(pieces.size());
-  const auto visit = [&](std::size_t i, const auto& f) {
-    const VertexId first_id = bins.first_id(first_bin + static_cast<std::uint32_t>(i));
+  const auto visit_by = [&](std::size_t i, const auto& row_at, const auto& f) {
     std::uint64_t dropped = 0;
     for (const SendPiece<M>& piece : pieces[i]) {
       for (std::size_t k = 0; k < piece.size; ++k) {
-        const auto id =
-            static_cast<VertexId>(static_cast<std::uint64_t>(first_id) + piece.distance(k));
-        if (const auto row = vertices.find(id)) {
-          f(*row, [&] { return piece.take(k); });
+        const Row row = row_at(piece.distance(k));
+        if (row != no_row) {
+          f(row, [&] { return piece.take(k); });
         } else {
           dropped += piece.num_calls(k);
         }
@@ -403,24 +474,44 @@ std::uint64_t deliver_sends(Context& context, const SendBins& bins, const Vertic
     }
     num_dropped[i] = dropped;
   };
+  const auto visit_far = [&](std::size_t i, const auto& f) {
+    const auto first_id = static_cast<std::uint64_t>(bins.first_id(own_bin(i)));
+    const auto row_at = [&](std::uint64_t distance) {
+      return vertices.find(static_cast<VertexId>(first_id + distance)).value_or(no_row);
+    };
+    visit_by(i, row_at, f);
+  };
+  const auto rows_of = [&](std::size_t i) -> typename SentInbox<M, C>::RowRange {
+    const ShardRange shards = bins.shards(own_bin(i));
+    return {vertices.first_row(shards.begin), vertices.first_row(shards.end)};
+  };
+  // Many messages are looked up in a table of the bin's vertices, where their ids lie close.
+  const auto visit = [&](std::size_t i, const auto& f) {
+    const auto rows = rows_of(i);
+    const VertexId first_id = bins.first_id(own_bin(i));
+    std::uint64_t width = 0;
+    for (Row row = rows.begin; row < rows.end; ++row)
+      width = std::max(width, SendBins::distance(first_id, vertices.id(row)) + 1);
+    if (width > std::uint64_t{8} * (rows.end - rows.begin)) return visit_far(i, f);
+    std::vector<Row> table(width, no_row);
+    for (Row row = rows.begin; row < rows.end; ++row)
+      table[SendBins::distance(first_id, vertices.id(row))] = row;
+    const Row* const row_of = table.data();
+    visit_by(
+        i, [&](std::uint64_t distance) { return distance < width ? row_of[distance] : no_row; }, f);
+  };
   constexpr std::uint64_t rows_per_message = 16;  // so many cost as much as sorting one message
   const bool is_many = num_messages * rows_per_message >= vertices.size() + std::size_t{1024};
   if constexpr (std::default_initializable<M>) {
     if (is_many) {
-      inbox.fill_densely(
-          context, vertices.size(), pieces.size(),
-          [&](std::size_t i) -> typename SentInbox<M, C>::RowRange {
-            const ShardRange shards = bins.shards(first_bin + static_cast<std::uint32_t>(i));
-            return {vertices.first_row(shards.begin), vertices.first_row(shards.end)};
-          },
-          visit);
+      inbox.fill_densely(context, vertices.size(), pieces.size(), rows_of, visit);
     }
   }
   if (!is_many || !std::default_initializable<M>) {
     std::vector<std::pair<Row, M>> few;
     few.reserve(num_messages);
     for (std::size_t i = 0; i < pieces.size(); ++i)
-      visit(i, [&](Row row, const auto& message) { few.emplace_back(row, message()); });
+      visit_far(i, [&](Row row, const auto& message) { few.emplace_back(row, message()); });
     inbox.fill(std::move(few));
   }
   return std::accumulate(num_dropped.begin(), num_dropped.end(), std::uint64_t{0});

@@ -86,24 +86,27 @@ void expect_delivery(const std::vector<VertexId>& ids, std::size_t num_calls, st
       const Vertices& vertices = *graph.vertices();
       const SendBins bins(graph.shards(), graph.num_vertices());
       SentInbox<M, C> inbox;
-      Pool<typename Sends<M>::Buffer> buffers;
+      SendStreams<M> streams;
+      streams.bind(bins);
       std::uint64_t num_dropped = 0;
       std::string text;
       for (int round = 0; round < 2; ++round) {  // memory is used again
         std::vector<Sends<M>> by_shard(vertices.shards().size());
-        std::vector<Sends<M>*> sorted;
-        for (auto& sends : by_shard) sends.use(buffers);
-        for (const auto& call : calls) {
-          if (call.shard < vertices.shards().begin || call.shard >= vertices.shards().end) continue;
-          by_shard[call.shard - vertices.shards().begin].add(call.target, call.message);
-        }
+        std::vector<Sends<M>*> sending;
+        streams.clear();
+        for (auto& sends : by_shard) sends.use(streams);
+        const ShardIndex first_shard = vertices.shards().begin;
+        context.parallel_for(by_shard.size(), [&](std::size_t i) {
+          for (const auto& call : calls) {
+            if (call.shard == first_shard + i) by_shard[i].add(call.target, call.message);
+          }
+          by_shard[i].end();
+        });
         for (auto& sends : by_shard) {
-          if (sends.empty()) continue;
-          sends.sort(bins);
-          sorted.push_back(&sends);
+          if (!sends.empty()) sending.push_back(&sends);
         }
         num_dropped =
-            deliver_sends(context, bins, vertices, std::span<Sends<M>* const>(sorted), inbox);
+            deliver_sends(context, bins, vertices, std::span<Sends<M>* const>(sending), inbox);
         num_dropped = all_fold(context, Sum<std::uint64_t>{}, num_dropped);
         std::map<VertexId, std::vector<M>> own;
         std::uint64_t num_rows = 0;
