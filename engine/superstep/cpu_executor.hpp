@@ -159,12 +159,12 @@ class CpuExecutor {
 
   /// Delivers messages sent to single vertices; only when any rank sent one. Collective.
   std::uint64_t deliver_sends() {
-    std::vector<Sends<Message>*> by_shard;
+    std::vector<const Sends<Message>*> by_shard;
     for (const std::size_t s : touched_) {
       if (!work_[s].sends.empty()) by_shard.push_back(&work_[s].sends);
     }
     return weir::deliver_sends(context_, send_bins_, vertices(),
-                               std::span<Sends<Message>* const>(by_shard), sent_);
+                               std::span<const Sends<Message>* const>(by_shard), sent_);
   }
 
   /// Flips the buffers: what was published becomes readable.

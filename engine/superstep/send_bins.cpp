@@ -2,7 +2,7 @@
 #include <weir/engine/superstep/send_bins.hpp>
 
 #include <algorithm>
-#include <bit>
+#include <limits>
 
 namespace weir {
 
@@ -31,18 +31,18 @@ SendBins::SendBins(const ShardMap& shards, std::uint64_t num_vertices) {
   constexpr std::uint64_t slices_per_bin = 16;  // so that few slices lie in several bins
   const std::uint64_t width = distance(first_ids_.front(), first_ids_.back());
   while (width >> shift_ > slices_per_bin * size()) ++shift_;
-  first_ids_.push_back(std::numeric_limits<VertexId>::max());
+  for (std::uint32_t bin = 1; bin < size(); ++bin) last_ids_.push_back(first_ids_[bin] - 1);
+  last_ids_.push_back(std::numeric_limits<VertexId>::max());
   for (std::uint64_t slice = 0; slice <= width >> shift_; ++slice) {
     const auto first =
         static_cast<VertexId>(static_cast<std::uint64_t>(first_ids_.front()) + (slice << shift_));
-    first_of_slice_.push_back(search(0, first));
+    first_of_slice_.push_back(search(first));
   }
 }
 
-std::uint32_t SendBins::search(std::uint32_t bin, VertexId id) const {
-  const auto begin = first_ids_.begin() + bin;
-  return static_cast<std::uint32_t>(std::upper_bound(begin, first_ids_.end() - 1, id) -
-                                    first_ids_.begin() - 1);
+std::uint32_t SendBins::search(VertexId id) const {
+  const auto after = std::upper_bound(first_ids_.begin(), first_ids_.end(), id);
+  return static_cast<std::uint32_t>(after - first_ids_.begin() - 1);
 }
 
 }  // namespace weir

@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 #include <weir/engine/graph/shard_map.hpp>
@@ -30,8 +29,10 @@ class SendBins {
     if (id < first_ids_.front()) return 0;
     const std::uint64_t slice = distance(first_ids_.front(), id) >> shift_;
     std::uint32_t bin = slice < first_of_slice_.size() ? first_of_slice_[slice] : last_searched_;
-    if (id >= first_ids_[bin + std::size_t{1}]) [[unlikely]]
-      bin = search(bin, id);
+    // No branch on where in its slice an id is: nobody could predict it.
+    bin += id > last_ids_[bin] ? 1 : 0;
+    if (id > last_ids_[bin]) [[unlikely]]
+      bin = search(id);
     return bin;
   }
   /// Smallest id of the bin's shards.
@@ -46,10 +47,11 @@ class SendBins {
   }
 
  private:
-  std::uint32_t search(std::uint32_t bin, VertexId id) const;
+  std::uint32_t search(VertexId id) const;
 
   std::vector<ShardRange> shards_;            // by bin
-  std::vector<VertexId> first_ids_;           // by bin, then the largest number
+  std::vector<VertexId> first_ids_;           // by bin
+  std::vector<VertexId> last_ids_;            // by bin: before the first of the next
   std::vector<std::uint32_t> first_of_rank_;  // by rank, then all
   // Slices of ids from the first on, 2^shift_ each: the bin of the first id of each.
   std::vector<std::uint32_t> first_of_slice_;

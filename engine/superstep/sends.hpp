@@ -84,68 +84,91 @@ class SendStream {
   [[gnu::always_inline]] inline void add(VertexId target, const M& message) {
     const std::uint32_t bin = bins_->of(target);
     Bin& to = by_bin_[bin];
+    if (to.low == to.low_end) [[unlikely]]
+      to.next_chunk(message);
     const std::uint64_t distance = SendBins::distance(bins_->first_id(bin), target);
-    const std::size_t at = to.size;
-    if (at == to.low.size()) [[unlikely]]
-      grow(to, message);
-    to.size = at + 1;
-    std::uint32_t* const low = to.low.data() + at;
-    detail::Cell<M>* const messages = to.messages.data() + at;
-    *low = static_cast<std::uint32_t>(distance);
-    messages->value = message;
+    *to.low = static_cast<std::uint32_t>(distance);
+    to.message->value = message;
     // Stores wait for their lines one after the other, so lines are asked for early.
-    __builtin_prefetch(low + 64 / sizeof(*low), 1);
-    __builtin_prefetch(messages + 64 / sizeof(M) + 1, 1);
-    if (const auto high = static_cast<std::uint32_t>(distance >> 32); high != 0 || !to.high.empty())
-        [[unlikely]]
-      put_high(to, at, high);
+    __builtin_prefetch(to.low + 64 / sizeof(std::uint32_t), 1);
+    __builtin_prefetch(to.message + 64 / sizeof(M) + 1, 1);
+    if (const auto high = static_cast<std::uint32_t>(distance >> 32); high != 0) [[unlikely]]
+      to.put_high(high);
+    ++to.low;
+    ++to.message;
   }
   void clear() {
-    for (Bin& bin : by_bin_) {
-      bin.size = 0;
-      bin.high.clear();
-    }
+    for (Bin& bin : by_bin_) bin.clear();
   }
 
   /// How many messages each bin has now.
   void count(std::vector<std::size_t>& counts) const {
     counts.clear();
-    for (const Bin& bin : by_bin_) counts.push_back(bin.size);
+    for (const Bin& bin : by_bin_) counts.push_back(bin.size());
   }
-  /// Messages [begin, end) of a bin; valid until more are added.
-  SendPiece<M> piece(std::uint32_t bin, std::size_t begin, std::size_t end) {
-    Bin& of = by_bin_[bin];
-    const auto bytes = [&](auto& words) {
-      return words.empty() ? nullptr : reinterpret_cast<std::byte*>(words.data() + begin);
-    };
-    return {.low = bytes(of.low),
-            .high = bytes(of.high),
-            .messages = bytes(of.messages),
-            .size = end - begin};
+  /// Calls f with pieces that hold messages [begin, end) of a bin, in order; valid until `clear`.
+  template <class F>
+  void for_each_piece(std::uint32_t bin, std::size_t begin, std::size_t end, const F& f) {
+    for (std::size_t next; begin < end; begin = next) {
+      next = std::min(end, (begin / chunk_size + 1) * chunk_size);
+      Chunk& chunk = by_bin_[bin].chunks[begin / chunk_size];
+      const auto bytes = [&](auto& words) {
+        return words.empty() ? nullptr
+                             : reinterpret_cast<std::byte*>(words.data() + begin % chunk_size);
+      };
+      f(SendPiece<M>{.low = bytes(chunk.low),
+                     .high = bytes(chunk.high),
+                     .messages = bytes(chunk.messages),
+                     .size = next - begin});
+    }
   }
 
  private:
-  struct Bin {
-    std::size_t size = 0;            // of these are used, all of the same length
-    PlainVector<std::uint32_t> low;  // words of distances
-    PlainVector<detail::Cell<M>> messages;
+  static constexpr std::size_t chunk_size = 1 << 12;
+  /// Room for so many messages.
+  struct Chunk {
+    PlainVector<std::uint32_t> low;   // words of distances
     PlainVector<std::uint32_t> high;  // empty while all are zero
+    PlainVector<detail::Cell<M>> messages;
   };
+  struct Bin {
+    // Where the next message goes, in the last of the chunks that are used.
+    std::uint32_t* low = nullptr;
+    detail::Cell<M>* message = nullptr;
+    std::uint32_t* low_end = nullptr;
+    std::size_t num_used = 0;
+    std::vector<Chunk> chunks;
 
-  [[gnu::noinline]] static void grow(Bin& bin, const M& sample) {
-    const std::size_t size = std::max<std::size_t>(64, 2 * bin.low.size());
-    bin.low.resize(size);
-    if (!bin.high.empty()) bin.high.resize(size);
-    if constexpr (std::default_initializable<M>) {
-      bin.messages.resize(size);
-    } else {
-      bin.messages.resize(size, {sample});
+    std::size_t size() const {
+      return num_used * chunk_size - static_cast<std::size_t>(low_end - low);
     }
-  }
-  [[gnu::noinline]] static void put_high(Bin& bin, std::size_t at, std::uint32_t high) {
-    if (bin.high.empty()) bin.high.resize(bin.low.size(), 0);
-    bin.high[at] = high;
-  }
+    void clear() {
+      low = low_end = nullptr;
+      message = nullptr;
+      num_used = 0;
+    }
+    [[gnu::noinline]] void next_chunk(const M& sample) {
+      if (num_used == chunks.size()) {
+        Chunk& chunk = chunks.emplace_back();
+        chunk.low.resize(chunk_size);
+        if constexpr (std::default_initializable<M>) {
+          chunk.messages.resize(chunk_size);
+        } else {
+          chunk.messages.resize(chunk_size, {sample});
+        }
+      }
+      Chunk& chunk = chunks[num_used++];
+      chunk.high.clear();
+      low = chunk.low.data();
+      low_end = low + chunk_size;
+      message = chunk.messages.data();
+    }
+    [[gnu::noinline]] void put_high(std::uint32_t word) {
+      Chunk& chunk = chunks[num_used - 1];
+      if (chunk.high.empty()) chunk.high.assign(chunk_size, 0);
+      chunk.high[static_cast<std::size_t>(low - chunk.low.data())] = word;
+    }
+  };
 
   const SendBins* bins_;
   std::vector<Bin> by_bin_;
@@ -210,8 +233,13 @@ class Sends {
     stream_ = nullptr;
   }
 
-  /// What was sent to one bin, in order of the calls.
-  SendPiece<M> of(std::uint32_t bin) const { return stream_->piece(bin, begins_[bin], ends_[bin]); }
+  /// Messages to one bin.
+  std::size_t count(std::uint32_t bin) const { return ends_[bin] - begins_[bin]; }
+  /// Calls f with pieces that hold them, in order of the calls.
+  template <class F>
+  void for_each_piece(std::uint32_t bin, const F& f) const {
+    stream_->for_each_piece(bin, begins_[bin], ends_[bin], f);
+  }
 
  private:
   [[gnu::noinline]] void begin() {
@@ -284,7 +312,8 @@ class FoldedSends {
 /// number and how many there are; then the low words of all, their high words and numbers of calls
 /// where any has them, and the messages. An exact combiner C folds those to the same target.
 template <class M, class C>
-Bytes pack_sends(std::span<Sends<M>* const> by_shard, std::uint32_t begin, std::uint32_t end) {
+Bytes pack_sends(std::span<const Sends<M>* const> by_shard, std::uint32_t begin,
+                 std::uint32_t end) {
   constexpr bool folds = ExactCombiner<C>;
   using Folded = FoldedSends<std::conditional_t<folds, C, Any>>;
   std::vector<Folded> folded(folds ? end - begin : 0);
@@ -300,12 +329,14 @@ Bytes pack_sends(std::span<Sends<M>* const> by_shard, std::uint32_t begin, std::
       is_wide = is_wide || piece.high != nullptr;
       append_piece(pieces, piece);
     };
-    for (Sends<M>* const sends : by_shard) {
-      if constexpr (folds) {
-        folded[bin - begin].add(sends->of(bin));
-      } else {
-        keep(sends->of(bin));
-      }
+    for (const Sends<M>* const sends : by_shard) {
+      sends->for_each_piece(bin, [&](const SendPiece<M>& piece) {
+        if constexpr (folds) {
+          folded[bin - begin].add(piece);
+        } else {
+          keep(piece);
+        }
+      });
     }
     if constexpr (folds) keep(folded[bin - begin].piece());
     append_plain(bytes, bin);
@@ -395,7 +426,7 @@ class ArrivedSends {
 /// Brings messages to the ranks of their targets. Collective.
 template <class M, class C>
 std::vector<ArrivedSends<M>> exchange_sends(Context& context, const SendBins& bins,
-                                            std::span<Sends<M>* const> by_shard) {
+                                            std::span<const Sends<M>* const> by_shard) {
   constexpr std::size_t messages_per_batch = 1 << 16;
   struct Outgoing {
     Rank to;
@@ -408,7 +439,7 @@ std::vector<ArrivedSends<M>> exchange_sends(Context& context, const SendBins& bi
     std::size_t num_messages = 0;
     std::uint32_t begin = bins.first_of(rank);
     for (std::uint32_t bin = begin, end = bins.first_of(rank + 1); bin < end; ++bin) {
-      for (Sends<M>* const sends : by_shard) num_messages += sends->of(bin).size;
+      for (const Sends<M>* const sends : by_shard) num_messages += sends->count(bin);
       if (num_messages == 0) {
         begin = bin + 1;
       } else if (bin + 1 == end || num_messages >= messages_per_batch) {
@@ -434,7 +465,7 @@ std::vector<ArrivedSends<M>> exchange_sends(Context& context, const SendBins& bi
 /// sorted, ascending. Returns how many calls of `send` had no vertex at their end here.
 template <class M, class C>
 std::uint64_t deliver_sends(Context& context, const SendBins& bins, const Vertices& vertices,
-                            std::span<Sends<M>* const> by_shard, SentInbox<M, C>& inbox) {
+                            std::span<const Sends<M>* const> by_shard, SentInbox<M, C>& inbox) {
   std::vector<detail::ArrivedSends<M>> arrived;
   if (context.size() > 1) arrived = detail::exchange_sends<M, C>(context, bins, by_shard);
   // By own bin, in order of the source shard.
@@ -452,8 +483,11 @@ std::uint64_t deliver_sends(Context& context, const SendBins& bins, const Vertic
   for (; batch != batches_end && batch->source() < context.rank(); ++batch) {
     for (const auto& [bin, piece] : batch->pieces()) keep(bin, piece);
   }
-  for (Sends<M>* const sends : by_shard) {
-    for (std::size_t i = 0; i < pieces.size(); ++i) keep(own_bin(i), sends->of(own_bin(i)));
+  for (const Sends<M>* const sends : by_shard) {
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+      sends->for_each_piece(own_bin(i),
+                            [&](const SendPiece<M>& piece) { keep(own_bin(i), piece); });
+    }
   }
   for (; batch != batches_end; ++batch) {
     for (const auto& [bin, piece] : batch->pieces()) keep(bin, piece);

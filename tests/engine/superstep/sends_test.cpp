@@ -92,7 +92,7 @@ void expect_delivery(const std::vector<VertexId>& ids, std::size_t num_calls, st
       std::string text;
       for (int round = 0; round < 2; ++round) {  // memory is used again
         std::vector<Sends<M>> by_shard(vertices.shards().size());
-        std::vector<Sends<M>*> sending;
+        std::vector<const Sends<M>*> sending;
         streams.clear();
         for (auto& sends : by_shard) sends.use(streams);
         const ShardIndex first_shard = vertices.shards().begin;
@@ -105,8 +105,8 @@ void expect_delivery(const std::vector<VertexId>& ids, std::size_t num_calls, st
         for (auto& sends : by_shard) {
           if (!sends.empty()) sending.push_back(&sends);
         }
-        num_dropped =
-            deliver_sends(context, bins, vertices, std::span<Sends<M>* const>(sending), inbox);
+        num_dropped = deliver_sends(context, bins, vertices,
+                                    std::span<const Sends<M>* const>(sending), inbox);
         num_dropped = all_fold(context, Sum<std::uint64_t>{}, num_dropped);
         std::map<VertexId, std::vector<M>> own;
         std::uint64_t num_rows = 0;
