@@ -520,8 +520,8 @@ class CpuExecutor {
         });
       });
     }
-    for_each_sent_row([&](Row row, const auto& messages) {
-      for (const auto& message : messages) add(row, [&] { return message.value; });
+    for_each_sent_row([&](Row row, const auto& sent) {
+      for (const auto& message : sent) add(row, [&] { return message.value; });
     });
     const auto visit = [&](Row row) {
       if constexpr (first_decides) {

@@ -45,12 +45,19 @@ struct SendPiece {
     return low + 4 * size == other.low && messages + sizeof(M) * size == other.messages &&
            high == nullptr && other.high == nullptr && calls == nullptr && other.calls == nullptr;
   }
-  /// Once per message: what is no plain value is moved from.
-  M take(std::size_t i) const {
+  M get(std::size_t i) const {
     if constexpr (Bitwise<M>) {
       alignas(M) std::byte storage[sizeof(M)];
       std::memcpy(storage, messages + i * sizeof(M), sizeof(M));
       return *std::launder(reinterpret_cast<const M*>(storage));
+    } else {
+      return reinterpret_cast<const M*>(messages)[i];
+    }
+  }
+  /// Once per message: what is no plain value is moved from.
+  M take(std::size_t i) const {
+    if constexpr (Bitwise<M>) {
+      return get(i);
     } else {
       return std::move(reinterpret_cast<M*>(messages)[i]);
     }
@@ -101,6 +108,7 @@ class SendStream {
     for (Bin& bin : by_bin_) bin.clear();
   }
 
+  const SendBins& bins() const { return *bins_; }
   /// How many messages each bin has now.
   void count(std::vector<std::size_t>& counts) const {
     counts.clear();
@@ -239,6 +247,18 @@ class Sends {
   template <class F>
   void for_each_piece(std::uint32_t bin, const F& f) const {
     stream_->for_each_piece(bin, begins_[bin], ends_[bin], f);
+  }
+  /// Calls f(target, message) for every message, to each target in order of the calls.
+  template <class F>
+  void for_each(const F& f) const {
+    if (stream_ == nullptr) return;
+    for (std::uint32_t bin = 0; bin < stream_->bins().size(); ++bin) {
+      const auto first_id = static_cast<std::uint64_t>(stream_->bins().first_id(bin));
+      for_each_piece(bin, [&](const SendPiece<M>& piece) {
+        for (std::size_t i = 0; i < piece.size; ++i)
+          f(static_cast<VertexId>(first_id + piece.distance(i)), piece.get(i));
+      });
+    }
   }
 
  private:
