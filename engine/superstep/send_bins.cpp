@@ -27,15 +27,16 @@ SendBins::SendBins(const ShardMap& shards, std::uint64_t num_vertices) {
     }
   }
   first_of_rank_.push_back(size());
-  last_searched_ = size() - 1;
+  least_ = first_ids_.front();
   constexpr std::uint64_t slices_per_bin = 16;  // so that few slices lie in several bins
-  const std::uint64_t width = distance(first_ids_.front(), first_ids_.back());
+  const std::uint64_t width = distance(least_, first_ids_.back());
   while (width >> shift_ > slices_per_bin * size()) ++shift_;
   for (std::uint32_t bin = 1; bin < size(); ++bin) last_ids_.push_back(first_ids_[bin] - 1);
   last_ids_.push_back(std::numeric_limits<VertexId>::max());
-  for (std::uint64_t slice = 0; slice <= width >> shift_; ++slice) {
+  last_slice_ = width >> shift_;
+  for (std::uint64_t slice = 0; slice <= last_slice_; ++slice) {
     const auto first =
-        static_cast<VertexId>(static_cast<std::uint64_t>(first_ids_.front()) + (slice << shift_));
+        static_cast<VertexId>(static_cast<std::uint64_t>(least_) + (slice << shift_));
     first_of_slice_.push_back(search(first));
   }
 }

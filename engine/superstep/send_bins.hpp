@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -26,9 +27,9 @@ class SendBins {
   std::uint32_t size() const { return static_cast<std::uint32_t>(shards_.size()); }
   /// Bin of an id, also of one that is no vertex: that of its shard.
   std::uint32_t of(VertexId id) const {
-    if (id < first_ids_.front()) return 0;
-    const std::uint64_t slice = distance(first_ids_.front(), id) >> shift_;
-    std::uint32_t bin = slice < first_of_slice_.size() ? first_of_slice_[slice] : last_searched_;
+    if (id < least_) return 0;
+    const std::uint64_t slice = std::min(distance(least_, id) >> shift_, last_slice_);
+    std::uint32_t bin = first_of_slice_[slice];
     // No branch on where in its slice an id is: nobody could predict it.
     bin += id > last_ids_[bin] ? 1 : 0;
     if (id > last_ids_[bin]) [[unlikely]]
@@ -56,7 +57,8 @@ class SendBins {
   // Slices of ids from the first on, 2^shift_ each: the bin of the first id of each.
   std::vector<std::uint32_t> first_of_slice_;
   unsigned shift_ = 0;
-  std::uint32_t last_searched_ = 0;
+  std::uint64_t last_slice_ = 0;
+  VertexId least_ = 0;  // the first of the first ids
 };
 
 }  // namespace weir

@@ -150,11 +150,11 @@ std::vector<VertexId> sparse_ids(std::size_t count, std::uint64_t seed) {
 template <class M, class C, class Make>
 void expect_delivery_of_all_sizes(const Make& make) {
   std::uint64_t seed = 1;
-  for (const std::size_t num_calls : {0, 1, 7, 200, 5000, 40000}) {
+  for (const std::size_t num_calls : {0, 1, 200, 6000}) {
     expect_delivery<M, C>(dense_ids(60), num_calls, ++seed, make);
-    expect_delivery<M, C>(dense_ids(40'000), num_calls, ++seed, make);
-    expect_delivery<M, C>(sparse_ids(3000, num_calls), num_calls, ++seed, make);
+    expect_delivery<M, C>(sparse_ids(1000, num_calls), num_calls, ++seed, make);
   }
+  expect_delivery<M, C>(dense_ids(40'000), 10'000, ++seed, make);  // in several bins
 }
 
 double fraction(reference::Dice& dice) { return static_cast<double>(dice.below(1'000'000)) / 7; }
