@@ -44,6 +44,10 @@ class ShardMap {
   Rank num_ranks() const { return num_ranks_; }
   /// Shard whose range holds the id; also for ids that are no vertex.
   ShardIndex shard_of(VertexId id) const;
+  /// Smallest id that may be in the shard or a later one; absent behind the last vertex.
+  std::optional<VertexId> first_id(ShardIndex shard) const {
+    return shard < num_searched_ ? std::optional(first_ids_[shard]) : std::nullopt;
+  }
   /// True if the id's shard is this one or one before it.
   bool is_up_to(VertexId id, ShardIndex shard) const {
     return std::size_t{shard} + 1 >= num_searched_ || id < first_ids_[shard + std::size_t{1}];

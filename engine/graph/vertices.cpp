@@ -93,11 +93,6 @@ Vertices::Vertices(Context& context, const ShardMap& shards, std::vector<VertexR
   });
 }
 
-std::optional<Row> Vertices::find(VertexId id) const {
-  const auto index = index_.find(id);
-  return index ? std::optional(rows_by_id_[*index]) : std::nullopt;
-}
-
 std::vector<VertexRecord> Vertices::records() const {
   std::vector<VertexRecord> records;
   records.reserve(ids_.size());

@@ -92,7 +92,10 @@ class Vertices {
   std::uint64_t heat(Row row) const {
     return heats_.empty() ? in_degrees_[row] + out_degrees_[row] : heats_[row];
   }
-  std::optional<Row> find(VertexId id) const;
+  std::optional<Row> find(VertexId id) const {
+    const auto position = index_.find(id);
+    return position ? std::optional(rows_by_id_[*position]) : std::nullopt;
+  }
   /// Rows in ascending order of id.
   std::span<const Row> rows_by_id() const { return rows_by_id_; }
   /// Shards this rank owns, and the rows of one: [first_row(s), first_row(s + 1)).

@@ -117,6 +117,7 @@ class CpuExecutor {
     view_.superstep = step;
     summary_ = {};
     for (const std::size_t s : touched_) work_[s].clear();
+    send_streams_.clear();
     touched_.clear();
     choose_rows(step, decision.wakes_all);
     with_phase(phase_, [&](auto k) {
@@ -162,10 +163,12 @@ class CpuExecutor {
 
   /// Delivers messages sent to single vertices; only when any rank sent one. Collective.
   std::uint64_t deliver_sends() {
-    std::vector<SentMessage<Message>> sends = std::move(sends_);
-    sends_ = {};
-    return weir::deliver_sends(context_, graph_.shards(), vertices(), std::move(sends),
-                               combines_at_sender, sent_);
+    std::vector<const Sends<Message>*> by_shard;
+    for (const std::size_t s : touched_) {
+      if (!work_[s].sends.empty()) by_shard.push_back(&work_[s].sends);
+    }
+    return weir::deliver_sends(context_, send_bins_, vertices(),
+                               std::span<const Sends<Message>* const>(by_shard), sent_);
   }
 
   /// Flips the buffers: what was published becomes readable.
@@ -344,7 +347,10 @@ class CpuExecutor {
     frontier_.bind(vertices());
     work_.clear();
     work_.resize(vertices().shards().size());
+    for (Work& work : work_) work.sends.use(send_streams_);
     touched_.clear();
+    send_bins_ = SendBins(graph_.shards(), graph_.num_vertices());
+    send_streams_.bind(send_bins_);
     sent_.clear();
     fresh_.clear();
     is_fresh_.clear();
@@ -420,8 +426,13 @@ class CpuExecutor {
   /// Visits the rows that are awake or were sent a message, besides those gathered.
   void finish_frontier(std::uint64_t work) {
     for (const Row row : unhalted_rows()) frontier_.visit(row);
-    for (const Row row : sent_.rows()) frontier_.visit(row);
+    for_each_sent_row([&](Row row, auto) { frontier_.visit(row); });
     frontier_.finish(work);
+  }
+
+  template <class F>
+  void for_each_sent_row(const F& f) const {
+    sent_.for_each_row(0, vertices().size(), f);
   }
 
   /// Rows that stay awake; the list is made where the last superstep kept none.
@@ -445,7 +456,7 @@ class CpuExecutor {
       return options_.direction == Direction::push ||
              frontier_.is_sparse_better(work, side.num_arcs());
     };
-    std::uint64_t work = num_unhalted_ + sent_.rows().size();
+    std::uint64_t work = num_unhalted_ + sent_.num_rows();
     if constexpr (may_run_small) {
       if (visit_small<K>(work, is_worth_while)) return;
     }
@@ -515,9 +526,9 @@ class CpuExecutor {
         });
       });
     }
-    for (const Row row : sent_.rows()) {
-      for (const auto& message : sent_.of(row)) add(row, [&] { return message.value; });
-    }
+    for_each_sent_row([&](Row row, const auto& sent) {
+      for (const auto& message : sent) add(row, [&] { return message.value; });
+    });
     const auto visit = [&](Row row) {
       if constexpr (first_decides) {
         if (frontier_.mark_unshared(row)) small_.add_new(row, Combiner::identity());
@@ -526,7 +537,7 @@ class CpuExecutor {
       }
     };
     for (const Row row : unhalted_rows()) visit(row);
-    for (const Row row : sent_.rows()) visit(row);  // also with messages that are not wanted
+    for_each_sent_row([&](Row row, auto) { visit(row); });  // also with messages not wanted
     if constexpr (first_decides) {
       for (const auto& letter : small_.letters()) frontier_.unmark(letter.row);
     }
@@ -644,7 +655,7 @@ class CpuExecutor {
         if (is_visited) frontier_.mark(row);
       }
     });
-    for (const Row row : sent_.rows()) frontier_.mark(row);
+    for_each_sent_row([&](Row row, auto) { frontier_.mark(row); });
     frontier_.visit_all_marked(side.num_arcs());
   }
 
@@ -668,9 +679,7 @@ class CpuExecutor {
     }
     if (sent_.empty()) return result;
     const auto sent = sent_.of(row);
-    if (sent.empty()) return result;
-    return combiner(result, fold(combiner, std::uint64_t{0}, sent.size(),
-                                 [&](std::uint64_t i) { return sent[i].value; }));
+    return sent.empty() ? result : combiner(result, sent.front().value);
   }
 
   static bool is_identity(const Message& message) {
@@ -879,6 +888,7 @@ class CpuExecutor {
         note_failure(desk.work.failure, row);
       }
     });
+    work.sends.end();
   }
 
   /// Keeps the exception being handled unless one at a smaller vertex is known.
@@ -975,7 +985,6 @@ class CpuExecutor {
   void gather_work() {
     const bool is_listed = frontier_.is_listed();
     unhalted_.clear();
-    sends_.clear();
     for (const std::size_t s : touched_) {
       Work& work = work_[s];
       summary_.num_computed += work.num_computed;
@@ -983,7 +992,7 @@ class CpuExecutor {
       summary_.num_scattered += work.num_scattered;
       summary_.num_unhalted += work.num_unhalted;
       unhalted_.insert(unhalted_.end(), work.unhalted.begin(), work.unhalted.end());
-      std::move(work.sends.begin(), work.sends.end(), std::back_inserter(sends_));
+      summary_.num_sent += work.sends.size();
       if (work.failure && (!summary_.failure || *work.failure < *summary_.failure))
         summary_.failure = work.failure;
       if (is_listed) {
@@ -998,9 +1007,7 @@ class CpuExecutor {
                  [&](auto k) { std::get<k>(channels_).write.note(summary_.num_scattered); });
     }
     num_unhalted_ = summary_.num_unhalted;
-    num_arcs_out_ = summary_.num_messages - sends_.size();
-    summary_.num_sent = sends_.size();
-    if constexpr (combines_at_sender) combine_at_sender(typename First::Combiner{}, sends_);
+    num_arcs_out_ = summary_.num_messages - summary_.num_sent;
     summary_.num_mutations = mutations_.size();
     if constexpr (Tags::size > 0) {
       // The tree runs over all shards; those not visited contribute the identity.
@@ -1077,8 +1084,9 @@ class CpuExecutor {
   std::vector<std::vector<Row>> piece_rows_;  // rows visited because of them
   Pushed pushed_;
   SparseInbox<Combiner> small_;
-  SentInbox<Message> sent_;
-  std::vector<SentMessage<Message>> sends_;
+  SendBins send_bins_;
+  SendStreams<Message> send_streams_;
+  SentInbox<Message, std::conditional_t<is_combining, Combiner, void>> sent_;
   Mutations<Value, E> mutations_;
   std::optional<Delivered> delivered_;  // after a mutation: the inboxes, folded before it
   StepView<First, E> view_;

@@ -38,6 +38,8 @@ class ArcRange {
     Iterator(const ArcRange* range, std::uint64_t position) : range_(range), position_(position) {}
     Arc<E> operator*() const {
       const Side<E>& side = *range_->side_;
+      if (position_ + 32 < side.neighbours.size())
+        __builtin_prefetch(side.slots.ids.data() + side.neighbours[position_ + 32]);
       return {range_->source_, side.slots.ids[side.neighbours[position_]], side.values[position_]};
     }
     Iterator& operator++() {
@@ -88,7 +90,7 @@ class CpuHandle {
 
   void send(VertexId target, const Message& message) {
     detail::refuse_nan<P>(message);
-    work_.sends.push_back({target, message});
+    work_.sends.add(target, message);
     ++work_.num_messages;
   }
   void send(const Arc<E>& arc, const Message& message) { send(arc.target, message); }

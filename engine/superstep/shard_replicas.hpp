@@ -534,6 +534,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     mini.view_.master = executor_.view_.master;
     mini.view_.superstep = executor_.view_.superstep;
     mini.work_.front().clear();
+    mini.send_streams_.clear();
     mini.frontier_.begin();
     if (header.has_marks == 0) {
       mini.frontier_.visit_all(num_rows);
@@ -609,12 +610,18 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     append_plain(out, work.num_scattered);
     if constexpr (Tags::size > 0)
       encode(std::span<const typename Tags::Values>(&work.aggregates, 1), out);
+    // By target, so that owner and helper write the same bytes.
+    std::vector<std::pair<VertexId, Message>> sends;
+    work.sends.for_each(
+        [&](VertexId target, const Message& message) { sends.emplace_back(target, message); });
+    std::stable_sort(sends.begin(), sends.end(),
+                     [](const auto& a, const auto& b) { return a.first < b.first; });
     std::vector<VertexId> targets;
-    for (const auto& sent : work.sends) targets.push_back(sent.target);
+    for (const auto& [target, message] : sends) targets.push_back(target);
     encode(std::span<const VertexId>(targets), out);
     detail::append_records<Message>(
-        targets.size(),
-        [&](std::size_t i) -> detail::Wire<Message> { return work.sends[i].message; }, out);
+        targets.size(), [&](std::size_t i) -> detail::Wire<Message> { return sends[i].second; },
+        out);
   }
   static void take_work(BytesView& in, Work& work) {
     work.num_computed = in.take<std::uint64_t>();
@@ -630,8 +637,9 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     decode(in, targets);
     detail::take_values<Message>(
         in, targets.size(), [&](std::size_t i, detail::Wire<Message> message) {
-          work.sends.push_back({targets[i], static_cast<Message>(std::move(message))});
+          work.sends.add(targets[i], static_cast<Message>(std::move(message)));
         });
+    work.sends.end();
   }
 
   /// The first row of whose value, flags or messages two results differ; the first of all where

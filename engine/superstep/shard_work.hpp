@@ -37,7 +37,7 @@ struct alignas(64) ShardWork {
   std::uint64_t num_scattered = 0;  ///< rows that scattered
   std::vector<Row> unhalted;        ///< they, ascending; kept in a listed superstep alone
   std::vector<Slot> scattered;      ///< their slots; kept in a listed superstep alone
-  std::vector<SentMessage<typename P::Message>> sends;
+  Sends<typename P::Message> sends;
   Mutations<typename P::Value, E> mutations;
   std::optional<Failure> failure;
 

@@ -230,18 +230,15 @@ class SavedState<CpuExecutor<G, First, Rest...>> {
   }
 
   void save_sent(Row first, Row last, Bytes& out) const {
-    const std::vector<Row>& rows = executor_.sent_.rows();
-    const auto begin = std::lower_bound(rows.begin(), rows.end(), first);
-    const auto end = std::lower_bound(begin, rows.end(), last);
     std::vector<std::uint32_t> places;
-    for (auto at = begin; at != end; ++at) places.push_back(*at - first);
-    encode(std::span<const std::uint32_t>(places), out);
     std::vector<Message> messages;
-    for (auto at = begin; at != end;) {
-      const Row row = *at;
-      for (const auto& cell : executor_.sent_.of(row)) messages.push_back(cell.value);
-      while (at != end && *at == row) ++at;
-    }
+    executor_.sent_.for_each_row(first, last, [&](Row row, const auto& cells) {
+      for (const auto& cell : cells) {
+        places.push_back(row - first);
+        messages.push_back(cell.value);
+      }
+    });
+    encode(std::span<const std::uint32_t>(places), out);
     detail::append_records<Message>(
         messages.size(), [&](std::size_t i) -> detail::Wire<Message> { return messages[i]; }, out);
   }
