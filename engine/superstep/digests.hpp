@@ -124,12 +124,12 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
   std::vector<std::size_t> with_sent() const {
     std::vector<std::size_t> found;
     std::size_t shard = 0;
-    for (const Row row : executor_.sent_.rows()) {
+    executor_.sent_.for_each_row(0, executor_.vertices().size(), [&](Row row, const auto&) {
       while (executor_.vertices().first_row(shards().begin + static_cast<ShardIndex>(shard) + 1) <=
              row)
         ++shard;
       if (found.empty() || found.back() != shard) found.push_back(shard);
-    }
+    });
     return found;
   }
 
@@ -192,19 +192,17 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     executor_.mutations_ = {};
   }
 
-  using Sends = std::vector<SentMessage<Message>>;
-  Sends sends() const { return executor_.sends_; }
-  void set_sends(Sends sends) { executor_.sends_ = std::move(sends); }
   std::map<ShardIndex, std::uint64_t> sums_of_sends() const {
     std::map<ShardIndex, std::uint64_t> sums;
     Bytes bytes;
-    for (std::size_t i = 0; i < executor_.sends_.size(); ++i) {
-      const auto& sent = executor_.sends_[i];
-      bytes.clear();
-      append_plain(bytes, sent.target);
-      append_plain(bytes, sent.num_combined);
-      detail::append_bits(sent.message, bytes);
-      sums[executor_.graph_.shards().shard_of(sent.target)] += hash_bytes(bytes, i);
+    std::uint64_t num_before = 0;
+    for (const std::size_t s : executor_.touched_) {
+      executor_.work_[s].sends.for_each([&](VertexId target, const Message& message) {
+        bytes.clear();
+        append_plain(bytes, target);
+        detail::append_bits(message, bytes);
+        sums[executor_.graph_.shards().shard_of(target)] += hash_bytes(bytes, num_before++);
+      });
     }
     return sums;
   }
@@ -254,7 +252,7 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     const Row first = executor_.vertices().first_row(shard);
     const Row last = executor_.vertices().first_row(shard + 1);
     Bytes bytes;
-    for_each_sent(first, last, [&](Row row, const auto& messages) {
+    executor_.sent_.for_each_row(first, last, [&](Row row, const auto& messages) {
       append_plain(bytes, row);
       for (const auto& cell : messages) detail::append_bits(cell.value, bytes);
     });
@@ -323,17 +321,6 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     const Row last = executor_.vertices().first_row(shard + 1);
     for (Row row = executor_.vertices().first_row(shard); row < last; ++row) f(slots[row]);
   }
-  /// Calls f(row, messages) for rows with sent messages.
-  template <class F>
-  void for_each_sent(Row first, Row last, const F& f) const {
-    const std::vector<Row>& rows = executor_.sent_.rows();
-    const auto end = std::lower_bound(rows.begin(), rows.end(), last);
-    for (auto at = std::lower_bound(rows.begin(), end, first); at != end;) {
-      const Row row = *at;
-      f(row, executor_.sent_.of(row));
-      while (at != end && *at == row) ++at;
-    }
-  }
   /// Presence, and the value where it is read.
   template <std::size_t K, class Buffer>
   static void append_slot(const Buffer& buffer, Slot slot, Bytes& bytes) {
@@ -376,7 +363,7 @@ class ExecutorDigests<CpuExecutor<G, First, Rest...>> {
     const Row last = executor_.vertices().first_row(shard + 1);
     Bytes bytes;
     append_delivered(first, last, bytes);
-    for_each_sent(first, last, [&](Row row, const auto& messages) {
+    executor_.sent_.for_each_row(first, last, [&](Row row, const auto& messages) {
       append_plain(bytes, row - first);
       append_sent(messages, bytes);
     });

@@ -172,12 +172,7 @@ class RunLedger {
   void before_delivery(int pass) {
     if (!is_verifying()) return;
     if constexpr (can_verify) {
-      if (pass == 0) {
-        sends_ = digests_.sends();
-      } else {
-        digests_.set_sends(std::move(sends_));
-        compare_sends(outcome_.sends, digests_.sums_of_sends());
-      }
+      if (pass == 1) compare_sends(outcome_.sends, digests_.sums_of_sends());
     }
   }
   void after_delivery(int pass) {
@@ -390,7 +385,6 @@ class RunLedger {
   std::vector<std::vector<detail::GhostSum>> ghosts_;  // by link
   detail::Outcome outcome_;
   typename Digests::Saved saved_;
-  typename Digests::Sends sends_;
   bool has_delivered_ = false;
   std::vector<const char*> found_;  // by own shard
   detail::Faults faults_;

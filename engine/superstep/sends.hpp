@@ -54,14 +54,6 @@ struct SendPiece {
       return reinterpret_cast<const M*>(messages)[i];
     }
   }
-  /// Once per message: what is no plain value is moved from.
-  M take(std::size_t i) const {
-    if constexpr (Bitwise<M>) {
-      return get(i);
-    } else {
-      return std::move(reinterpret_cast<M*>(messages)[i]);
-    }
-  }
 
  private:
   static std::uint32_t word(const std::byte* words, std::size_t i) {
@@ -295,11 +287,11 @@ class FoldedSends {
         low_.push_back(static_cast<std::uint32_t>(distance));
         high_.push_back(static_cast<std::uint32_t>(distance >> 32));
         is_wide_ = is_wide_ || distance >> 32 != 0;
-        messages_.push_back({piece.take(i)});
+        messages_.push_back({piece.get(i)});
         calls_.push_back(1);
       } else {
         M& folded = messages_[place].value;
-        folded = C{}(folded, piece.take(i));
+        folded = C{}(folded, piece.get(i));
         ++calls_[place];
       }
     }
@@ -385,7 +377,7 @@ Bytes pack_sends(std::span<const Sends<M>* const> by_shard, std::uint32_t begin,
     std::vector<M> messages;
     messages.reserve(num_messages);
     for (const SendPiece<M>& piece : pieces) {
-      for (std::size_t i = 0; i < piece.size; ++i) messages.push_back(piece.take(i));
+      for (std::size_t i = 0; i < piece.size; ++i) messages.push_back(piece.get(i));
     }
     encode(std::span<const M>(messages), bytes);
   }
@@ -520,7 +512,7 @@ std::uint64_t deliver_sends(Context& context, const SendBins& bins, const Vertic
       for (std::size_t k = 0; k < piece.size; ++k) {
         const Row row = row_at(piece.distance(k));
         if (row != no_row) {
-          f(row, [&] { return piece.take(k); });
+          f(row, [&] { return piece.get(k); });
         } else {
           dropped += piece.num_calls(k);
         }

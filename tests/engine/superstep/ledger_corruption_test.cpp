@@ -105,18 +105,28 @@ class ExecutorDigests<MemoryOf<Inner>> {
   }
   std::vector<Item> sent() {
     std::vector<Item> items;
-    Row last = ~Row{0};
-    for (const Row row : executor_.sent_.rows()) {
-      if (row == last) continue;
-      last = row;
-      for (const auto& cell : executor_.sent_.of(row))
-        add(items, cell.value, shard_of(executor_.vertices().id(row)));
-    }
+    executor_.sent_.for_each_row(0, executor_.vertices().size(),
+                                 [&](Row row, const auto& messages) {
+                                   for (const auto& cell : messages)
+                                     add(items, cell.value, shard_of(executor_.vertices().id(row)));
+                                 });
     return items;
   }
   std::vector<Item> sends() {
     std::vector<Item> items;
-    for (auto& sent : executor_.sends_) add(items, sent.message, shard_of(sent.target));
+    for (const std::size_t s : executor_.touched_) {
+      const auto& sends = executor_.work_[s].sends;
+      for (std::uint32_t bin = 0; !sends.empty() && bin < executor_.send_bins_.size(); ++bin) {
+        const auto first_id = static_cast<std::uint64_t>(executor_.send_bins_.first_id(bin));
+        sends.for_each_piece(bin, [&](const auto& piece) {
+          for (std::size_t i = 0; i < piece.size; ++i) {
+            constexpr std::size_t size = sizeof(typename Inner::Message);
+            items.push_back({piece.messages + i * size, size,
+                             shard_of(static_cast<VertexId>(first_id + piece.distance(i)))});
+          }
+        });
+      }
+    }
     return items;
   }
 
