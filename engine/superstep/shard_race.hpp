@@ -38,7 +38,7 @@ class ShardTasks {
   /// Computes a shard where it is; leaves off when the watch says so.
   virtual void compute(std::size_t place, RowWatch& watch) = 0;
 
-  /// What computing a shard will change.
+  /// What computing a shard begins with and will change.
   virtual Bytes state(std::size_t place) = 0;
   /// All that another rank needs to compute a shard, but for what it then asks. `state`: what it is
   /// to begin with; null where computing it did not begin here. On the calling thread.

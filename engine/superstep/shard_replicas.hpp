@@ -80,7 +80,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   }
 
   Bytes state(std::size_t place) override {
-    Bytes bytes;
+    Bytes bytes = marks_of(place);
     SavedState<Executor>(executor_).save(shard_at(place), bytes);
     return bytes;
   }
@@ -95,6 +95,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
 
   Bytes input(std::size_t place, const Bytes* begun, Rank helper) override {
     const ShardIndex shard = shard_at(place);
+    const std::lock_guard lock(installing_);
     const auto known = shared_.try_emplace({shard, helper});
     Header header;
     header.shard = shard;
@@ -102,14 +103,19 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     header.has_lists = known.second ? 1 : 0;
     header.reads = executor_.read_phase_ ? static_cast<std::uint32_t>(*executor_.read_phase_)
                                          : std::uint32_t{nothing};
-    const std::span<const Mark> marks = executor_.frontier_.marked_rows(place);
-    header.has_marks = marks.empty() ? 0 : 1;
+    const std::size_t num_marks = executor_.frontier_.marked_rows(place).size();
+    header.has_marks = num_marks == 0 ? 0 : 1;
     const Known& remembered = known.first->second;
     header.has_wanted = remembered.wanted ? 1 : 0;
     header.has_state = may_continue_ && remembered.holds == executor_.view_.superstep ? 0 : 1;
     Bytes state;
-    if (header.has_state != 0) state = begun != nullptr ? *begun : this->state(place);
-    header.state_bytes = state.size();
+    if (begun != nullptr) {
+      state = *begun;
+    } else {
+      state = header.has_state != 0 ? this->state(place) : marks_of(place);
+    }
+    if (header.has_state == 0) state.resize(num_marks);
+    header.state_bytes = state.size() - num_marks;
     Bytes out;
     append_plain(out, header);
     if (header.has_table != 0) {
@@ -117,8 +123,6 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
         encode(std::span<const VertexId>(executor_.graph_.side_for(edges).slots.ids), out);
     }
     if (header.has_lists != 0) append_lists(shard, out);
-    const auto mark_bytes = std::as_bytes(marks);
-    out.insert(out.end(), mark_bytes.begin(), mark_bytes.end());
     out.insert(out.end(), state.begin(), state.end());
     if (remembered.wanted) append_wanted(*remembered.wanted, out);
     return out;
@@ -319,6 +323,12 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     });
     if constexpr (ArcReadingProgram<First>) all.emplace(place_of(graph, Edges::in), Edges::in);
     return all;
+  }
+
+  /// Which rows of a shard are visited, one byte each; none where all are.
+  Bytes marks_of(std::size_t place) const {
+    const auto marks = std::as_bytes(executor_.frontier_.marked_rows(place));
+    return Bytes(marks.begin(), marks.end());
   }
 
   // Lists.
