@@ -196,6 +196,10 @@ std::optional<Death> RankMonitor::find_hang() {
   if (limits_.hang <= 0 || std::all_of(ranks_.begin(), ranks_.end(), is_still)) return std::nullopt;
   for (const Watched& each : ranks_) {
     if (each.is_over() || each.superstep() < 0 || !is_still(each)) continue;
+    // Nor does it show that it lives: nothing of the program's doing.
+    const double silence = each.detector.silence(seconds_of(now));
+    if (silence > limits_.hang / 2)
+      return hang_of(each, " has been silent for " + text_of_seconds(silence));
     Death death = hang_of(each, " is stuck: it has moved nothing for " +
                                     text_of_seconds(limits_.hang) + " while others wait");
     death.is_of_program = true;

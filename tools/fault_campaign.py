@@ -275,7 +275,7 @@ def hangs(arguments):
         print(f"{arguments.mpi} {ranks} ranks, {fault}: "
               f"{'right' if is_right else f'WRONG: code {code}, {out!r}, left {left}'}", flush=True)
         if not is_right:
-            print(err[-3000:], flush=True)
+            print("\n".join(said), flush=True)
         job.clear()
     num_false = 0
     for i in range(arguments.clean):

@@ -201,7 +201,7 @@ TEST_F(InjectTest, APartitionThatHealsChangesNoBit) {
 
 TEST_F(InjectTest, APartitionForEverEndsAtTheDeadlineAndNamesWhoIsMissing) {
   const auto run = weir(
-      "run pagerank rmat:scale=8,seed=5 --ranks 3 --quiet --deadline 1 --inject "
+      "run pagerank rmat:scale=8,seed=5 --ranks 3 --quiet --deadline 3 --inject "
       "partition0+1/2@superstep=4");
   EXPECT_EQ(run.code, 1);
   EXPECT_NE(run.err.find("weir: rank "), std::string::npos) << run.err;

@@ -241,7 +241,7 @@ TEST_P(SuperviseMpiTest, DeathsAtEveryPointOfASnapshotCostNoBit) {
 }
 
 TEST_P(SuperviseMpiTest, APartitionForEverIsSeenAndHealedByAnotherStart) {
-  const std::string line = "run pagerank rmat:scale=8,seed=5 --digest --quiet --deadline 1.5";
+  const std::string line = "run pagerank rmat:scale=8,seed=5 --digest --quiet --deadline 4";
   const auto alone = weir(line);
   const auto run = supervise("", mpirun(3, line + " --inject partition1/0+2@superstep=5"));
   EXPECT_EQ(run.code, 0) << run.err;
@@ -434,6 +434,11 @@ TEST_P(SuperviseMpiTest, TheSilentRankIsNamed) {
   EXPECT_EQ(stopped.out, alone.out);
   EXPECT_EQ(count(stopped.err, "weir: rank 1 has been silent for "), 1) << stopped.err;
   EXPECT_EQ(count(stopped.err, " in superstep 5; starting again (1 of 10)"), 1) << stopped.err;
+  // It moves nothing either, but neither does it beat.
+  const auto unmoved =
+      supervise("--heartbeat 0 --hang 1.5", mpirun(3, line + " --inject rank1.stop@superstep=5"));
+  EXPECT_EQ(unmoved.code, 0) << unmoved.err;
+  EXPECT_EQ(count(unmoved.err, "weir: rank 1 has been silent for "), 1) << unmoved.err;
   const auto stuck = supervise("--hang 1.5", mpirun(3, line + " --inject rank2.hang@superstep=5"));
   EXPECT_EQ(stuck.code, 0) << stuck.err;
   EXPECT_EQ(stuck.out, alone.out);
