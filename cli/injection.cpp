@@ -31,8 +31,13 @@ struct PointName {
   std::string_view name;
   Point point;
 };
-constexpr PointName points[] = {
-    {"superstep", Point::superstep}, {"send", Point::send}, {"barrier", Point::barrier}};
+constexpr PointName points[] = {{"superstep", Point::superstep},
+                                {"send", Point::send},
+                                {"barrier", Point::barrier},
+                                {"snapshot", Point::snapshot},
+                                {"before-manifest", Point::before_manifest},
+                                {"after-manifest", Point::after_manifest},
+                                {"resume", Point::resume}};
 
 /// One item of the list, taken apart from the left.
 class Item {
@@ -129,7 +134,10 @@ void read_act(Item& item, RankFault fault, Injection& injection) {
     item.expect("=", "pause=TIME@POINT=SUPERSTEP");
     fault.pause = item.duration();
   }
-  const std::string where = "@superstep=N, @send=N or @barrier=N after the act";
+  std::string where = "a point after the act: ";
+  for (const PointName& each : points) {
+    where += (each.point == Point::superstep ? "@" : ", @") + std::string(each.name) + "=N";
+  }
   item.expect("@", where);
   const auto point = std::find_if(std::begin(points), std::end(points),
                                   [&](const PointName& each) { return item.take(each.name); });
@@ -138,6 +146,9 @@ void read_act(Item& item, RankFault fault, Injection& injection) {
   item.expect("=", where);
   fault.superstep = item.whole_number(INT64_MAX, where);
   item.expect_end(where);
+  const bool is_of_rank_0 =
+      fault.point == Point::before_manifest || fault.point == Point::after_manifest;
+  if (is_of_rank_0 && fault.rank != 0) item.refuse("rank 0, which alone writes manifests");
   injection.rank_faults.push_back(fault);
 }
 
@@ -153,6 +164,30 @@ void read_rank(Item& item, Injection& injection) {
   RankFault fault;
   fault.rank = rank;
   read_act(item, fault, injection);
+}
+
+/// `A+B/C+D=TIME@superstep=N`, without `=TIME` for ever.
+void read_partition(Item& item, Injection& injection) {
+  const std::string expected =
+      "two sets of ranks from a superstep on: partitionA+B/C+D=TIME@superstep=N, or without =TIME "
+      "for ever";
+  Partition partition;
+  for (std::vector<Rank>& side : partition.sides) {
+    if (&side != &partition.sides[0]) item.expect("/", expected);
+    do {
+      side.push_back(static_cast<Rank>(item.whole_number(most_ranks, expected)));
+    } while (item.take("+"));
+  }
+  for (const Rank rank : partition.sides[0]) {
+    if (std::count(partition.sides[1].begin(), partition.sides[1].end(), rank) > 0)
+      item.refuse("two sets without a rank in common");
+  }
+  partition.is_repeated = item.take("*");
+  if (item.take("=")) partition.time = item.duration();
+  item.expect("@superstep=", expected);
+  partition.superstep = item.whole_number(INT64_MAX, expected);
+  item.expect_end(expected);
+  injection.partitions.push_back(std::move(partition));
 }
 
 void read_link_fault(Item& item, Faults& faults) {
@@ -196,6 +231,14 @@ void read_link(Item item, bool is_any, Injection& injection) {
 
 }  // namespace
 
+const std::vector<Rank>& Partition::cut_from(Rank rank) const {
+  static const std::vector<Rank> none;
+  for (const int side : {0, 1}) {
+    if (std::count(sides[side].begin(), sides[side].end(), rank) > 0) return sides[1 - side];
+  }
+  return none;
+}
+
 Faults Injection::link(Rank a, Rank b) const {
   const auto found = some_links.find(std::minmax(a, b));
   return found == some_links.end() ? any_link : found->second;
@@ -204,6 +247,11 @@ Faults Injection::link(Rank a, Rank b) const {
 Rank Injection::highest_rank() const {
   Rank highest = -1;
   for (const RankFault& fault : rank_faults) highest = std::max(highest, fault.rank);
+  for (const Partition& partition : partitions) {
+    for (const auto& side : partition.sides) {
+      for (const Rank rank : side) highest = std::max(highest, rank);
+    }
+  }
   for (const auto& [rank, factor] : slowness) highest = std::max(highest, rank);
   for (const auto& [ranks, faults] : some_links) highest = std::max(highest, ranks.second);
   return highest;
@@ -226,8 +274,10 @@ Injection parse_injection(const std::string& option, const std::string& text) {
         item.expect_end(expected);
       } else if (item.take("rank")) {
         read_rank(item, injection);
+      } else if (item.take("partition")) {
+        read_partition(item, injection);
       } else {
-        item.refuse("rankN.WHAT, linkA-B.WHAT, link.WHAT or seed=N");
+        item.refuse("rankN.WHAT, linkA-B.WHAT, link.WHAT, partitionA/B@superstep=N or seed=N");
       }
     }
   }

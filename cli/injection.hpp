@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -25,9 +26,13 @@ struct RankFault {
     pause,  ///< computes nothing for a while
   };
   enum class Point {
-    superstep,  ///< before it computes
-    send,       ///< before its first batch to another rank
-    barrier,    ///< before its first word in a fold, at the latest before the next superstep
+    superstep,        ///< before it computes
+    send,             ///< before its first batch to another rank
+    barrier,          ///< before its first word in a fold, at the latest before the next superstep
+    snapshot,         ///< in the middle of its file of the first snapshot from `superstep` on
+    before_manifest,  ///< rank 0: that snapshot's manifest is written, and not renamed
+    after_manifest,   ///< rank 0: it was renamed
+    resume            ///< in the middle of reading a snapshot, in the `superstep`-th restart
   };
   Rank rank = 0;
   Act act = Act::kill;
@@ -38,9 +43,21 @@ struct RankFault {
   bool is_repeated = false;
 };
 
+/// Two sets of ranks that cannot reach each other, from one superstep on.
+struct Partition {
+  std::vector<Rank> sides[2];
+  Superstep superstep = 0;
+  std::optional<std::chrono::microseconds> time{};  ///< nothing: for ever
+  bool is_repeated = false;                         ///< as of RankFault
+
+  /// The ranks that `rank` cannot reach.
+  const std::vector<Rank>& cut_from(Rank rank) const;
+};
+
 /// A parsed --inject.
 struct Injection {
   std::vector<RankFault> rank_faults;
+  std::vector<Partition> partitions;
   std::map<Rank, double> slowness;                     ///< factor by rank
   Faults any_link;                                     ///< with the seed
   std::map<std::pair<Rank, Rank>, Faults> some_links;  ///< by (lower, higher); instead of any_link

@@ -21,6 +21,7 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <weir/cli/partition.hpp>
 #include <weir/cli/processes.hpp>
 #include <weir/cli/supervised.hpp>
 
@@ -64,7 +65,27 @@ void hang() {
   }
 }
 
-/// Watches one rank, on the thread of the rank.
+RankFault::Point point_of(SnapshotPoint point) {
+  using Point = RankFault::Point;
+  switch (point) {
+    case SnapshotPoint::file: return Point::snapshot;
+    case SnapshotPoint::before_manifest: return Point::before_manifest;
+    case SnapshotPoint::after_manifest: return Point::after_manifest;
+    case SnapshotPoint::reading: break;
+  }
+  return Point::resume;
+}
+
+bool is_of_snapshots(RankFault::Point point) { return point >= RankFault::Point::snapshot; }
+
+/// Whether a fault is due in this start of the job.
+bool is_due(const RankFault& fault) {
+  if (fault.point != RankFault::Point::resume) return fault.is_repeated || num_restarts() == 0;
+  return fault.is_repeated ? num_restarts() >= fault.superstep : num_restarts() == fault.superstep;
+}
+
+/// Watches one rank, on the thread of the rank; what regards snapshots, on the thread that writes
+/// or reads them.
 class RankWatch final : public PortObserver {
  public:
   RankWatch(Rank rank, Rank size, const Injection& injection,
@@ -75,15 +96,24 @@ class RankWatch final : public PortObserver {
       }
     }
     for (const RankFault& fault : injection.rank_faults) {
-      if (fault.rank == rank && (fault.is_repeated || num_restarts() == 0)) {
-        faults_.push_back(fault);
-      }
+      if (fault.rank != rank || !is_due(fault)) continue;
+      (is_of_snapshots(fault.point) ? snapshot_faults_ : faults_).push_back(fault);
     }
+    for (const Partition& each : injection.partitions) {
+      if (each.cut_from(rank).empty() || !(each.is_repeated || num_restarts() == 0)) continue;
+      partitions_.push_back(each);
+      cuts_ = std::make_shared<Cuts>();
+    }
+    rank_ = rank;
     const auto slow = injection.slowness.find(rank);
     if (slow != injection.slowness.end()) slowness_ = slow->second;
   }
 
-  bool is_needed() const { return heartbeat_ || !faults_.empty() || slowness_ > 1; }
+  bool is_needed() const {
+    return heartbeat_ || !faults_.empty() || !snapshot_faults_.empty() || cuts_ || slowness_ > 1;
+  }
+  /// The cuts of its links; none: nothing is ever cut.
+  const std::shared_ptr<Cuts>& cuts() const { return cuts_; }
 
   void submitting(const FrameHeader& header) override {
     move();
@@ -104,6 +134,10 @@ class RankWatch final : public PortObserver {
       if (step > page.furthest.load()) page.furthest.store(step);
     }
     move();
+    for (const Partition& each : partitions_) {
+      if (each.superstep != step) continue;
+      for (const Rank other : each.cut_from(rank_)) cuts_->cut(other, each.time);
+    }
     suffer(RankFault::Point::superstep);
   }
 
@@ -121,6 +155,15 @@ class RankWatch final : public PortObserver {
     if (owed >= least_sleep)
       std::this_thread::sleep_for(std::chrono::duration<double>(std::exchange(owed, 0)));
     last = now;
+  }
+
+  void at(SnapshotPoint point, Superstep next) {
+    for (RankFault& fault : snapshot_faults_) {
+      if (fault.point != point_of(point) || fault.superstep == done) continue;
+      if (point != SnapshotPoint::reading && next < fault.superstep) continue;
+      fault.superstep = done;
+      act(fault);
+    }
   }
 
   void end_run() {
@@ -175,7 +218,11 @@ class RankWatch final : public PortObserver {
 
   std::optional<Heartbeat> heartbeat_;
   static constexpr Superstep done = -2;
+  Rank rank_ = 0;
   std::vector<RankFault> faults_;
+  std::vector<RankFault> snapshot_faults_;
+  std::vector<Partition> partitions_;
+  std::shared_ptr<Cuts> cuts_;
   double slowness_ = 1;
   Superstep step_ = -1;
 };
@@ -233,15 +280,13 @@ struct JobWatch::State {
 
   /// Without its supervisor the job ends, and leaves nothing: another one may be started.
   [[noreturn]] void end_abandoned() const {
-    std::set<std::string> segments;
-    const std::string variable =
-        std::string(result_file_variable) + '=' + folder->result().string();
-    for (const pid_t each : processes_with(variable)) {
-      segments.merge(mpi_segments_of(each));
-      if (each != ::getpid()) ::kill(each, SIGKILL);
-    }
+    std::set<std::string> segments = folder->noted_segments();
+    segments.merge(
+        kill_all_with(std::string(result_file_variable) + '=' + folder->result().string()));
+    segments.merge(mpi_segments_of(::getpid()));
     folder->remove_temporaries();
-    for (const std::string& segment : segments) (void)::unlink(segment.c_str());
+    for (const std::string& segment : with_those_of_the_same_job(std::move(segments)))
+      (void)::unlink(segment.c_str());
     std::error_code error;
     std::filesystem::remove_all(folder->path(), error);
     (void)::raise(SIGKILL);
@@ -269,6 +314,7 @@ std::unique_ptr<Port> JobWatch::decorate(std::unique_ptr<Port> port) const {
     port = make_faulty_port(std::move(port), [&](Rank to) { return state_->links.link(rank, to); });
   }
   RankWatch& watch = state_->of(rank);
+  if (watch.cuts()) port = make_cut_port(std::move(port), watch.cuts());
   return watch.is_needed() ? make_observed_port(std::move(port), watch) : std::move(port);
 }
 
@@ -278,6 +324,11 @@ void JobWatch::begin_run(Rank rank, RunOptions& options) const {
   options.before_superstep = [&watch, then = std::move(options.before_superstep)](Superstep step) {
     watch.before_superstep(step);
     if (then) then(step);
+  };
+  options.snapshots.at = [&watch, then = std::move(options.snapshots.at)](SnapshotPoint point,
+                                                                          Superstep next) {
+    watch.at(point, next);
+    if (then) then(point, next);
   };
   options.after_superstep = [&watch, then = std::move(options.after_superstep)](Superstep step) {
     watch.after_superstep();

@@ -72,6 +72,13 @@ bool is_mpi_segment(std::string_view path) {
                      [&](std::string_view prefix) { return path.starts_with(prefix); });
 }
 
+/// What all segments of one job of Open MPI begin with: all but the rank of vader_segment.HOST.USER
+/// .JOB.RANK. Empty for others, whose names say nothing of the job.
+std::string stem_of_job(const std::string& segment) {
+  if (!segment.starts_with("/dev/shm/vader_segment.")) return {};
+  return segment.substr(0, segment.rfind('.') + 1);
+}
+
 /// The output of a command, or nothing when it failed.
 std::string output_of(const std::string& command) {
   std::FILE* const pipe = ::popen(command.c_str(), "r");
@@ -119,6 +126,22 @@ std::vector<pid_t> processes_with(const std::string& variable) {
   return found;
 }
 
+std::set<std::string> kill_all_with(const std::string& variable) {
+  const auto end = Clock::now() + longest_dying;
+  std::set<std::string> segments;
+  for (;;) {
+    const std::vector<pid_t> left = processes_with(variable);
+    for (const pid_t each : left) {
+      if (each == ::getpid()) continue;
+      segments.merge(mpi_segments_of(each));
+      ::kill(each, SIGKILL);
+    }
+    const bool is_alone = left.empty() || (left.size() == 1 && left.front() == ::getpid());
+    if (is_alone || Clock::now() > end) return segments;
+    std::this_thread::sleep_for(poll_interval);
+  }
+}
+
 std::set<std::string> mpi_segments_of(pid_t process) {
   std::set<std::string> found;
   std::ifstream file(folder_of(process) / "maps");
@@ -131,12 +154,25 @@ std::set<std::string> mpi_segments_of(pid_t process) {
   return found;
 }
 
+std::set<std::string> with_those_of_the_same_job(std::set<std::string> segments) {
+  std::set<std::string> stems;
+  for (const std::string& segment : segments) stems.insert(stem_of_job(segment));
+  stems.erase("");
+  if (stems.empty()) return segments;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at("/dev/shm", error), end; !error && at != end;
+       at.increment(error)) {
+    if (stems.count(stem_of_job(at->path().string())) > 0) segments.insert(at->path().string());
+  }
+  return segments;
+}
+
 void remove_unused_segments(const std::set<std::string>& segments) {
   if (segments.empty()) return;
   std::set<std::string> used;
   for (const pid_t each : all_processes()) used.merge(mpi_segments_of(each));
-  for (const std::string& segment : segments) {
-    if (used.count(segment) == 0) (void)::unlink(segment.c_str());
+  for (const std::string& segment : with_those_of_the_same_job(segments)) {
+    if (is_mpi_segment(segment) && used.count(segment) == 0) (void)::unlink(segment.c_str());
   }
 }
 

@@ -163,6 +163,8 @@ void RunCommand::declare(OptionSet& options) {
   options.text("--snapshots", "DIR", snapshots_.directory,
                "keep the state of the job here from time to time; all ranks must reach it "
                "(docs/guide/failures.md)");
+  options.text("--snapshots-fast", "DIR", snapshots_.fast_directory,
+               "a quicker folder, such as one under /dev/shm, for seven snapshots in eight");
   options.value("--snapshot-every", "N|auto",
                 "supersteps between snapshots (default auto: by their cost and --mtbf)",
                 [this](const std::string& found) { snapshot_every_ = found; });
@@ -182,9 +184,10 @@ void RunCommand::declare(OptionSet& options) {
   options.group("Testing");
   options.value(
       "--inject", "SPEC",
-      "faults, between commas: rankN.kill|crash|exit|stop|hang@superstep|send|barrier=S, "
-      "rankN.pause=TIME@..., rankN.slow=FACTOR, linkA-B.WHAT or link.WHAT with "
-      "drop|duplicate|reorder=P, delay=TIME, bandwidth=RATE; seed=N (docs/guide/supervise.md)",
+      "faults, between commas: rankN.kill|crash|exit|stop|hang@superstep|send|barrier|snapshot|"
+      "before-manifest|after-manifest=S or @resume=N, rankN.pause=TIME@..., rankN.slow=FACTOR, "
+      "partitionA+B/C=TIME@superstep=S, linkA-B.WHAT or link.WHAT with drop|duplicate|reorder=P, "
+      "delay=TIME, bandwidth=RATE; seed=N (docs/guide/supervise.md)",
       [this](const std::string& text) { job_.injection = parse_injection("--inject", text); });
   options.footer(run_footer());
 }
@@ -195,8 +198,11 @@ void RunCommand::check() {
     constexpr std::int64_t most = 1'000'000'000;
     snapshots_.every = parse_whole_number("--snapshot-every", snapshot_every_, 1, most);
   }
-  WEIR_EXPECT(has_snapshots || (!snapshots_.resume && !mtbf_ && snapshot_every_ == "auto"), usage,
-              "--resume, --snapshot-every, --mtbf: found without --snapshots; expected the folder");
+  WEIR_EXPECT(has_snapshots || (!snapshots_.resume && !mtbf_ && snapshot_every_ == "auto" &&
+                                snapshots_.fast_directory.empty()),
+              usage,
+              "--resume, --snapshot-every, --snapshots-fast, --mtbf: found without --snapshots; "
+              "expected the folder");
   snapshots_.mtbf_seconds = mtbf_.value_or(snapshots_.mtbf_seconds);
   snapshots_.resume = snapshots_.resume || (has_snapshots && num_restarts() > 0);
   job_.suspends = has_snapshots;
@@ -331,8 +337,11 @@ int RunCommand::run(Job& job) const {
   run.total_seconds = seconds_since(start);
   if (!report_.empty()) write_report(job, run, report_);
   if (job.is_root() && !snapshots_.directory.empty()) {
-    for (const PlannedRun& planned : plan)
-      remove_snapshots(snapshots_.directory, text_of_job(planned, graph_.paths));
+    for (const PlannedRun& planned : plan) {
+      for (const std::string& directory : {snapshots_.directory, snapshots_.fast_directory}) {
+        if (!directory.empty()) remove_snapshots(directory, text_of_job(planned, graph_.paths));
+      }
+    }
   }
   return exit_done;
 }

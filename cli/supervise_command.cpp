@@ -33,6 +33,10 @@ void SuperviseCommand::declare(OptionSet& options) {
       "--hang", supervise_.hang, {0, longest_seconds},
       "seconds after which a rank that moves nothing in a superstep, while others wait, is "
       "taken for stuck (default 300; 0: never)");
+  options.whole_number(
+      "--drop-host", supervise_.drop_host, {0, 1000000},
+      "deaths on a host after which it is left out of the list of hosts of mpirun, "
+      "mpiexec or srun (default 0: never)");
   options.group("Saying");
   options.flag("--quiet", job_.quiet, "nothing on stderr but errors, and what the job says");
   options.footer(

@@ -103,6 +103,18 @@ void JobFolder::note_output(const std::string& path) const {
   ::close(file);
 }
 
+void JobFolder::note_segments(const std::set<std::string>& segments) const {
+  std::ofstream file(JobFolder::segments(), std::ios::app);
+  for (const std::string& segment : segments) file << segment << '\n';
+}
+
+std::set<std::string> JobFolder::noted_segments() const {
+  std::set<std::string> found;
+  std::ifstream file(segments());
+  for (std::string line; std::getline(file, line);) found.insert(line);
+  return found;
+}
+
 void JobFolder::remove_temporaries() const {
   std::ifstream file(outputs());
   for (std::string line; std::getline(file, line);) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -36,8 +37,8 @@ struct JobRecord {
 };
 
 /// The folder of one supervised job. Files: `result.json`; `rank-N`, a page of heartbeats;
-/// `stack-N` of a rank that crashed; `outputs`, the results that were begun; `lock`, held by the
-/// supervisor.
+/// `stack-N` of a rank that crashed; `outputs`, the results that were begun; `segments`, the shared
+/// memory of MPI that was seen; `lock`, held by the supervisor.
 class JobFolder {
  public:
   explicit JobFolder(std::filesystem::path path) : path_(std::move(path)) {}
@@ -49,6 +50,7 @@ class JobFolder {
   std::filesystem::path heartbeat(Rank rank) const;
   std::filesystem::path stack(Rank rank) const;
   std::filesystem::path outputs() const { return path_ / "outputs"; }
+  std::filesystem::path segments() const { return path_ / "segments"; }
   std::filesystem::path lock() const { return path_ / "lock"; }
 
   /// Under another name first, then renamed.
@@ -60,6 +62,10 @@ class JobFolder {
   void note_output(const std::string& path) const;
   /// Removes the temporary files of noted outputs.
   void remove_temporaries() const;
+
+  /// Notes shared memory of MPI, for who clears up after a supervisor that was killed.
+  void note_segments(const std::set<std::string>& segments) const;
+  std::set<std::string> noted_segments() const;
 
   /// True when nobody holds the lock: the supervisor is gone.
   bool is_abandoned() const;

@@ -19,6 +19,8 @@ struct SuperviseOptions {
   /// Seconds in a run without a move, while another rank moves, after which a rank is taken for
   /// stuck; 0: never.
   double hang = 300;
+  /// Deaths on a host after which it is left out of the command's list of hosts; 0: never.
+  int drop_host = 0;
 };
 
 /// Starts the command, which starts weir, and starts it again until the job has ended by itself,

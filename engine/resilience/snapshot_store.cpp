@@ -7,7 +7,9 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -17,6 +19,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 #include <xxhash.h>
+#include <zstd.h>
 
 #include <weir/engine/model/check.hpp>
 
@@ -26,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view magic = "weirsnp1";
+constexpr std::string_view magic = "weirsnp2";
 constexpr std::string_view manifest_name = "manifest";
 constexpr std::string_view run_prefix = "run-";
 constexpr std::string_view temporary_ending = ".part";
@@ -41,12 +44,10 @@ struct FileHeader {
   std::uint64_t job;
   std::uint64_t file;
 };
-struct TableEntry {
-  std::uint64_t key;
-  std::uint64_t offset;
-  std::uint64_t num_bytes;
-  std::uint64_t hash;
-};
+static_assert(sizeof(SnapshotPlace) == 8 * sizeof(std::uint64_t), "written as it is");
+
+/// Snapshots back to which a record is not written again; a manifest can name 64.
+constexpr std::uint64_t most_snapshots_back = 16;
 
 std::string hexadecimal(std::uint64_t number) {
   char text[17];
@@ -126,6 +127,44 @@ class NewFile {
   bool is_kept_ = false;
 };
 
+/// Compresses records where that pays.
+class Compressor {
+ public:
+  /// What to store of the record: itself, or fewer bytes, which the next call overwrites.
+  std::span<const std::byte> shorten(std::span<const std::byte> record) {
+    // Records of one program are alike: after one that did not shrink most are not tried.
+    constexpr std::uint64_t tries_every = 16;
+    if (record.empty() || (!has_paid_ && ++num_passed_ % tries_every != 1)) return record;
+    buffer_.resize(ZSTD_compressBound(record.size()) + skipped_header);
+    const std::size_t size = ZSTD_compressCCtx(context_.get(), buffer_.data(), buffer_.size(),
+                                               record.data(), record.size(), level);
+    has_paid_ = ZSTD_isError(size) == 0 && size < record.size() - record.size() / 8;
+    if (!has_paid_) return record;
+    return pad(size, record.size() / SnapshotStore::most_expansion + 1);
+  }
+
+ private:
+  static constexpr int level = 1;
+  static constexpr std::size_t skipped_header = 8;
+
+  /// Zeros in a frame that decompression skips, so that a reader may bound what it allocates.
+  std::span<const std::byte> pad(std::size_t size, std::size_t least) {
+    if (size >= least) return std::span(buffer_).first(size);
+    const std::size_t num_zeros = least - std::min(least, size + skipped_header);
+    const std::uint32_t words[] = {ZSTD_MAGIC_SKIPPABLE_START,
+                                   static_cast<std::uint32_t>(num_zeros)};
+    buffer_.resize(size + skipped_header + num_zeros);
+    std::memcpy(buffer_.data() + size, words, sizeof words);
+    std::fill(buffer_.end() - static_cast<std::ptrdiff_t>(num_zeros), buffer_.end(), std::byte{0});
+    return buffer_;
+  }
+
+  std::unique_ptr<ZSTD_CCtx, decltype(&ZSTD_freeCCtx)> context_{ZSTD_createCCtx(), &ZSTD_freeCCtx};
+  Bytes buffer_;
+  bool has_paid_ = false;
+  std::uint64_t num_passed_ = 0;
+};
+
 void read_at(const Descriptor& file, const std::string& path, std::uint64_t offset,
              std::span<std::byte> bytes) {
   while (!bytes.empty()) {
@@ -191,7 +230,7 @@ std::string text_of(const SnapshotManifest& manifest) {
   for (char& c : name) {
     if (c == '\n') c = ' ';
   }
-  std::string text = "weir-snapshot 1\n";
+  std::string text = "weir-snapshot 2\n";
   const auto add = [&](const char* key, const std::string& value) {
     text.append(key).append(" ").append(value).append("\n");
   };
@@ -204,7 +243,7 @@ std::string text_of(const SnapshotManifest& manifest) {
   add("files", std::to_string(manifest.files.size()));
   for (const SnapshotFile& file : manifest.files) {
     add("file", std::to_string(file.num_bytes) + ' ' + std::to_string(file.num_records) + ' ' +
-                    std::to_string(file.hash_of_table));
+                    std::to_string(file.hash_of_table) + ' ' + std::to_string(file.needs));
   }
   add("end", hexadecimal(hash_bytes(std::as_bytes(std::span(text)))));
   return text;
@@ -220,11 +259,17 @@ std::uint64_t hash_of_job(const std::string& job) {
   return hash_bytes(std::as_bytes(std::span(job)));
 }
 
-SnapshotStore::SnapshotStore(const std::string& directory, std::uint64_t job, std::uint64_t program)
+SnapshotStore::SnapshotStore(const std::string& directory, std::uint64_t job, std::uint64_t program,
+                             std::function<void(SnapshotPoint)> observe)
     : folder_((folder_of_job(directory, job) / (std::string(run_prefix) + hexadecimal(program)))
                   .string()),
       job_(job),
-      program_(program) {}
+      program_(program),
+      observe_(std::move(observe)) {}
+
+void SnapshotStore::observe(SnapshotPoint point) const {
+  if (observe_) observe_(point);
+}
 
 void SnapshotStore::create() const {
   std::error_code error;
@@ -276,8 +321,9 @@ std::uint64_t SnapshotStore::next_number() const {
   return found.empty() ? 1 : found.front() + 1;
 }
 
-SnapshotFile SnapshotStore::write_file(std::uint64_t number, std::size_t file,
-                                       std::span<const SnapshotRecord> records) const {
+WrittenSnapshotFile SnapshotStore::write_file(std::uint64_t number, std::size_t file,
+                                              std::span<const SnapshotRecord> records,
+                                              std::span<const SnapshotPlace> before) const {
   std::error_code error;
   fs::create_directories(path_of(number), error);
   if (error) {
@@ -289,23 +335,48 @@ SnapshotFile SnapshotStore::write_file(std::uint64_t number, std::size_t file,
   append_plain(checked, header);
   NewFile out(path_of_file(number, file));
   out.write(checked);
+  Compressor compressor;
+  WrittenSnapshotFile written;
   std::uint64_t offset = sizeof(FileHeader);
-  for (const SnapshotRecord& record : records) {
-    append_plain(checked,
-                 TableEntry{record.key, offset, record.bytes.size(), hash_bytes(record.bytes)});
-    out.write(record.bytes);
-    offset += record.bytes.size();
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const SnapshotRecord& record = records[i];
+    if (i == records.size() / 2) observe(SnapshotPoint::file);
+    SnapshotPlace place{.key = record.key,
+                        .snapshot = number,
+                        .file = file,
+                        .offset = offset,
+                        .full_bytes = record.bytes.size(),
+                        .full_hash = hash_bytes(record.bytes)};
+    const SnapshotPlace* const old = i < before.size() ? &before[i] : nullptr;
+    if (old != nullptr && old->key == record.key && old->full_bytes == place.full_bytes &&
+        old->full_hash == place.full_hash && number - old->snapshot <= most_snapshots_back) {
+      place = *old;
+      written.file.needs |= std::uint64_t{1} << (number - old->snapshot);
+    } else {
+      const auto stored = compressor.shorten(record.bytes);
+      place.num_bytes = stored.size();
+      place.hash = hash_bytes(stored);
+      out.write(stored);
+      offset += stored.size();
+    }
+    append_plain(checked, place);
+    written.places.push_back(place);
   }
   out.write(std::span(checked).subspan(sizeof(FileHeader)));
   out.keep();
-  return {offset + checked.size() - sizeof(FileHeader), records.size(), hash_bytes(checked)};
+  written.file.num_bytes = offset + checked.size() - sizeof(FileHeader);
+  written.file.num_records = records.size();
+  written.file.hash_of_table = hash_bytes(checked);
+  return written;
 }
 
 void SnapshotStore::write_manifest(std::uint64_t number, const SnapshotManifest& manifest) const {
   NewFile out(path_of_manifest(number));
   const std::string text = text_of(manifest);
   out.write(std::as_bytes(std::span(text)));
+  observe(SnapshotPoint::before_manifest);
   out.keep();
+  observe(SnapshotPoint::after_manifest);
 }
 
 SnapshotManifest SnapshotStore::read_manifest(std::uint64_t number) const {
@@ -325,7 +396,7 @@ SnapshotManifest SnapshotStore::read_manifest(std::uint64_t number) const {
     refuse(path, "is not as it was written");
 
   Lines lines(std::string_view(text).substr(0, size - last_line), path);
-  if (lines.number("weir-snapshot") != 1) refuse(path, "is of a version that is not known");
+  if (lines.number("weir-snapshot") != 2) refuse(path, "is of a version that is not known");
   SnapshotManifest manifest;
   manifest.job = lines.hash("job");
   manifest.program = lines.hash("program");
@@ -336,21 +407,39 @@ SnapshotManifest SnapshotStore::read_manifest(std::uint64_t number) const {
   manifest.num_shards = lines.number("shards");
   const std::uint64_t num_files = lines.number("files");
   for (std::uint64_t i = 0; i < num_files; ++i) {
-    const std::vector<std::uint64_t> numbers = lines.numbers("file", 3);
-    manifest.files.push_back({numbers[0], numbers[1], numbers[2]});
+    const std::vector<std::uint64_t> numbers = lines.numbers("file", 4);
+    manifest.files.push_back({numbers[0], numbers[1], numbers[2], numbers[3]});
   }
   if (!lines.is_at_end()) refuse(path, "has lines that are not known");
   return manifest;
 }
 
+std::vector<std::uint64_t> SnapshotStore::needed_by(std::uint64_t number) const {
+  std::uint64_t needs = 0;
+  try {
+    for (const SnapshotFile& file : read_manifest(number).files) needs |= file.needs;
+  } catch (const Error&) {
+    return {};  // of no use, so it needs nothing
+  }
+  std::vector<std::uint64_t> found;
+  for (std::uint64_t back = 1; back < 64 && back < number; ++back) {
+    if ((needs >> back & 1U) != 0) found.push_back(number - back);
+  }
+  return found;
+}
+
 void SnapshotStore::keep_only(std::span<const std::uint64_t> kept) const noexcept {
   try {
+    std::set<std::uint64_t> needed;
+    for (const std::uint64_t number : kept) {
+      for (const std::uint64_t other : needed_by(number)) needed.insert(other);
+    }
     for (const std::uint64_t number : numbers()) {
       if (std::find(kept.begin(), kept.end(), number) != kept.end()) continue;
       // Without its manifest a snapshot that is half removed is none.
       std::error_code error;
       fs::remove(path_of_manifest(number), error);
-      fs::remove_all(path_of(number), error);
+      if (needed.count(number) == 0) fs::remove_all(path_of(number), error);
     }
   } catch (const std::exception&) {
     return;  // what is left is removed another time
@@ -367,7 +456,8 @@ void SnapshotStore::remove_incomplete() const noexcept {
 }
 
 SnapshotReader::SnapshotReader(const SnapshotStore& store, std::uint64_t number,
-                               const SnapshotManifest& manifest) {
+                               const SnapshotManifest& manifest)
+    : store_(store) {
   for (std::size_t f = 0; f < manifest.files.size(); ++f) {
     const SnapshotFile& said = manifest.files[f];
     const std::string path = store.path_of_file(number, f);
@@ -378,9 +468,9 @@ SnapshotReader::SnapshotReader(const SnapshotStore& store, std::uint64_t number,
              "has " + std::to_string(size) + " bytes; expected " + std::to_string(said.num_bytes));
     }
     if (size < sizeof(FileHeader) ||
-        said.num_records > (size - sizeof(FileHeader)) / sizeof(TableEntry))
+        said.num_records > (size - sizeof(FileHeader)) / sizeof(SnapshotPlace))
       refuse(path, "is too short for its records");
-    const std::uint64_t table_bytes = said.num_records * sizeof(TableEntry);
+    const std::uint64_t table_bytes = said.num_records * sizeof(SnapshotPlace);
     Bytes checked(sizeof(FileHeader) + table_bytes);
     read_at(file, path, 0, std::span(checked).first(sizeof(FileHeader)));
     read_at(file, path, size - table_bytes, std::span(checked).subspan(sizeof(FileHeader)));
@@ -393,31 +483,44 @@ SnapshotReader::SnapshotReader(const SnapshotStore& store, std::uint64_t number,
       refuse(path, "is no file of this snapshot");
     std::uint64_t offset = sizeof(FileHeader);
     for (std::uint64_t i = 0; i < said.num_records; ++i) {
-      const auto entry = in.take<TableEntry>();
-      if (entry.offset != offset || entry.num_bytes > size - table_bytes - offset)
+      const auto place = in.take<SnapshotPlace>();
+      const bool is_here = place.snapshot == number && place.file == f;
+      const bool is_before = place.snapshot < number && number - place.snapshot < 64 &&
+                             (said.needs >> (number - place.snapshot) & 1U) != 0;
+      if ((!is_here && !is_before) || place.num_bytes > place.full_bytes ||
+          place.full_bytes / SnapshotStore::most_expansion > place.num_bytes)
         refuse(path, "has a table that does not fit its records");
-      offset += entry.num_bytes;
-      const bool is_new =
-          places_.emplace(entry.key, Place{f, entry.offset, entry.num_bytes, entry.hash}).second;
-      if (!is_new || entry.key > manifest.num_shards)
-        refuse(path, "has a record " + std::to_string(entry.key) + " that is not due");
+      if (is_here) {
+        if (place.offset != offset || place.num_bytes > size - table_bytes - offset)
+          refuse(path, "has a table that does not fit its records");
+        offset += place.num_bytes;
+      }
+      const bool is_new = places_.emplace(place.key, place).second;
+      if (!is_new || place.key > manifest.num_shards)
+        refuse(path, "has a record " + std::to_string(place.key) + " that is not due");
     }
     if (offset != size - table_bytes) refuse(path, "has bytes that belong to no record");
-    paths_.push_back(path);
   }
   if (places_.size() != manifest.num_shards + 1)
     refuse(store.path_of(number), "lacks records of shards");
 }
 
 Bytes SnapshotReader::read(std::uint64_t key) const {
-  const Place& place = places_.at(key);
-  const std::string& path = paths_[place.file];
+  const SnapshotPlace& place = places_.at(key);
+  const std::string path = store_.path_of_file(place.snapshot, place.file);
   const Descriptor file(path, O_RDONLY | O_CLOEXEC);
-  if (size_of(file, path) < place.offset + place.num_bytes) refuse(path, "is shorter than it was");
+  const std::uint64_t size = size_of(file, path);
+  if (place.offset > size || place.num_bytes > size - place.offset)
+    refuse(path, "is shorter than it was");
   Bytes bytes(place.num_bytes);
   read_at(file, path, place.offset, bytes);
   if (hash_bytes(bytes) != place.hash) refuse(path, "is not as it was written");
-  return bytes;
+  if (place.num_bytes == place.full_bytes) return bytes;
+  Bytes full(place.full_bytes);
+  const std::size_t count = ZSTD_decompress(full.data(), full.size(), bytes.data(), bytes.size());
+  if (count != full.size() || hash_bytes(full) != place.full_hash)
+    refuse(path, "has a record that cannot be decompressed");
+  return full;
 }
 
 void remove_snapshots(const std::string& directory, const std::string& job) {

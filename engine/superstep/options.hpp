@@ -11,6 +11,7 @@
 #include <vector>
 
 #include <weir/engine/model/ids.hpp>
+#include <weir/engine/resilience/snapshot_point.hpp>
 #include <weir/engine/schedule/straggler_policy.hpp>
 
 namespace weir {
@@ -87,7 +88,11 @@ class CancelToken {
 /// (docs/guide/failures.md). Programs that change the topology are refused; block programs take
 /// none and begin anew.
 struct Snapshots {
-  std::string directory{};      ///< one folder that all ranks reach; empty: no snapshots
+  std::string directory{};  ///< one folder that all ranks reach; empty: no snapshots
+  /// A quicker folder that all ranks reach, such as one in memory: it takes most snapshots,
+  /// `directory` one in eight and the last before a stop. Empty, or not one folder for all ranks:
+  /// `directory` takes all.
+  std::string fast_directory{};
   Superstep every = 0;          ///< supersteps between two; 0: by cost and `mtbf` (Young, Daly)
   double mtbf_seconds = 86400;  ///< mean time between failures of the whole job
   bool resume = false;          ///< goes on from the newest whole snapshot, if there is one
@@ -95,6 +100,9 @@ struct Snapshots {
   /// the graph, the types, the seed, the vertices that start, and the first values where they are
   /// plain numbers. Two runs of one program with other options need different texts.
   std::string job{};
+  /// Called where a failure may strike the snapshot that goes on with this superstep, on the thread
+  /// that writes or reads.
+  std::function<void(SnapshotPoint, Superstep)> at{};
   /// Asks for a snapshot at the next barrier. Then all ranks throw Error{cancelled}, and the token
   /// of each is pulled.
   CancelToken stop{};

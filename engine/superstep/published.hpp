@@ -200,16 +200,25 @@ std::vector<std::uint32_t> present_positions(PublishedBuffer<Published>& buffer,
   return positions;
 }
 
-/// Appends `count` values, as `encode` would: the i-th is value_at(i).
-template <class Published, class At>
-void append_values(Context& context, std::size_t count, const At& value_at, Bytes& bytes) {
+/// Does pieces of work one after the other.
+struct InOrder {
+  void operator()(std::size_t count, const auto& body) const {
+    for (std::size_t i = 0; i < count; ++i) body(i);
+  }
+};
+
+/// Appends `count` values, as `encode` would: the i-th is value_at(i). `do_pieces(n, body)` calls
+/// body(0) to body(n - 1), in any order or side by side.
+template <class Published, class At, class DoPieces = InOrder>
+void append_values(std::size_t count, const At& value_at, Bytes& bytes,
+                   const DoPieces& do_pieces = {}) {
   using Record = Wire<Published>;
   if constexpr (Bitwise<Record>) {
     append_plain(bytes, std::uint64_t{count});
     const std::size_t begin = bytes.size();
     bytes.resize(begin + count * sizeof(Record));
     constexpr std::size_t piece = std::size_t{1} << 14;
-    context.parallel_for((count + piece - 1) / piece, [&](std::size_t p) {
+    do_pieces((count + piece - 1) / piece, [&](std::size_t p) {
       for (std::size_t i = p * piece; i < std::min(count, (p + 1) * piece); ++i) {
         const Record record = value_at(i);
         std::memcpy(bytes.data() + begin + i * sizeof(Record), &record, sizeof(Record));
@@ -254,8 +263,8 @@ Bytes pack_link(Context& context, PublishedBuffer<Published>& buffer, const Ghos
   const auto append = [&](std::size_t count, const auto& slot_at) {
     num_values += count;
     append_values<Published>(
-        context, count, [&](std::size_t i) -> Wire<Published> { return buffer[slot_at(i)]; },
-        bytes);
+        count, [&](std::size_t i) -> Wire<Published> { return buffer[slot_at(i)]; }, bytes,
+        [&](std::size_t num_pieces, const auto& body) { context.parallel_for(num_pieces, body); });
   };
   const auto append_all = [&] {
     append_plain(bytes, Density::all);

@@ -362,7 +362,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     encode(some(side.neighbours, begin, end), out);
     if constexpr (!std::is_empty_v<E>) {
       append_plain(out, side.values.form());
-      detail::append_records<E>(
+      detail::append_values<E>(
           end - begin, [&](std::size_t i) { return side.values[begin + i]; }, out);
     }
   }
@@ -495,7 +495,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
       out[flags_at + i / 8] |= std::byte{1} << (i % 8);
       present.push_back(slots[i]);
     }
-    detail::append_records<Published>(
+    detail::append_values<Published>(
         present.size(), [&](std::size_t i) { return buffer[present[i]]; }, out);
   }
 
@@ -593,7 +593,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
       if (executor.halted_[row] == Mark::set)
         out[flags_at + (row - first)] |= std::byte{detail::is_halted};
     }
-    detail::append_records<Value>(
+    detail::append_values<Value>(
         last - first, [&](std::size_t i) { return executor.values_[first + i].value; }, out);
     Executor::with_phase(executor.phase_, [&](auto k) {
       const auto& channel = std::get<k>(executor.channels_);
@@ -604,7 +604,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
         out[flags_at + (row - first)] |= std::byte{detail::has_value};
         published.push_back(slot);
       }
-      detail::append_records<PublishedOf<Phase<k>>>(
+      detail::append_values<PublishedOf<Phase<k>>>(
           published.size(), [&](std::size_t i) { return channel.write[published[i]]; }, out);
     });
     return out;
@@ -629,7 +629,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     std::vector<VertexId> targets;
     for (const auto& [target, message] : sends) targets.push_back(target);
     encode(std::span<const VertexId>(targets), out);
-    detail::append_records<Message>(
+    detail::append_values<Message>(
         targets.size(), [&](std::size_t i) -> detail::Wire<Message> { return sends[i].second; },
         out);
   }

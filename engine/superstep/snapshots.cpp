@@ -2,6 +2,7 @@
 #include <weir/engine/superstep/snapshots.hpp>
 
 #include <algorithm>
+#include <fstream>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -14,6 +15,9 @@ namespace weir {
 namespace {
 
 using namespace std::chrono_literals;
+
+/// Of snapshots while there is a quicker folder: this many go there to one that does not.
+constexpr std::uint64_t fast_per_slow = 7;
 
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
@@ -32,47 +36,91 @@ SnapshotService::SnapshotService(Context& context, const RunOptions& options, Id
       options_(options.snapshots),
       identity_(std::move(identity)),
       own_(own),
-      store_(options_.directory, hash_of_job(options_.job), identity_.program),
       taken_at_(Clock::now()) {
   context_.expect(options_.every >= 0 && options_.mtbf_seconds > 0, ErrorCode::usage,
                   "snapshots: found a negative interval, or a mean time between failures that is "
                   "not above 0");
-  context_.agree([&] {
-    if (!context_.is_root()) return;
-    store_.create();
-    store_.remove_incomplete();
-    const auto complete = store_.complete();
-    if (!complete.empty()) good_ = complete.front();
-    number_ = store_.next_number();
-  });
+  const auto observe = [this](SnapshotPoint point) {
+    if (options_.at) options_.at(point, writing_);
+  };
+  for (const std::string& directory : {options_.directory, options_.fast_directory}) {
+    if (directory.empty()) continue;
+    tiers_.push_back(
+        {SnapshotStore(directory, hash_of_job(options_.job), identity_.program, observe)});
+  }
+  for (Tier& each : tiers_) prepare(each);
   number_ = all_gather(context_, number_).front();
   context_.agree([&] {
-    WEIR_EXPECT(store_.exists(), output,
+    WEIR_EXPECT(tiers_.front().store.exists(), output,
                 options_.directory +
                     ": the folder that rank 0 made is not there; expected one "
                     "that all ranks reach");
   });
+  if (tiers_.size() > 1) drop_fast_unless_shared();
+}
+
+void SnapshotService::prepare(Tier& tier) {
+  context_.agree([&] {
+    if (!context_.is_root()) return;
+    tier.store.create();
+    tier.store.remove_incomplete();
+    const auto complete = tier.store.complete();
+    if (!complete.empty()) tier.good = complete.front();
+    number_ = std::max(number_, tier.store.next_number());
+  });
+}
+
+/// Each host has a /dev/shm of its own, and the same path there may be left from another job.
+void SnapshotService::drop_fast_unless_shared() {
+  const SnapshotStore& store = tiers_.back().store;
+  const auto now = static_cast<std::uint64_t>(Clock::now().time_since_epoch().count());
+  const std::uint64_t token = all_gather(context_, now).front();
+  const std::string probe = store.folder() + "/probe-" + std::to_string(token);
+  context_.agree([&] {
+    WEIR_EXPECT(!context_.is_root() || std::ofstream(probe).good(), output,
+                probe + ": cannot create");
+  });
+  const bool is_missing = all_fold(context_, Any{}, !std::ifstream(probe).good());
+  if (context_.is_root()) (void)::unlink(probe.c_str());
+  if (!is_missing) return;
+  tiers_.pop_back();
+  if (context_.is_root())
+    context_.log(LogLevel::warning, options_.fast_directory +
+                                        ": is not one folder for all ranks; "
+                                        "snapshots go to " +
+                                        options_.directory + " alone");
 }
 
 std::optional<SnapshotService::Found> SnapshotService::find() {
   if (!options_.resume) return std::nullopt;
-  std::vector<std::uint64_t> numbers;
-  if (context_.is_root()) numbers = store_.complete();
+  std::vector<std::uint64_t> numbers;  // ascending in time over both: number * 2 + tier
+  if (context_.is_root()) {
+    for (std::size_t t = 0; t < tiers_.size(); ++t) {
+      for (const std::uint64_t number : tiers_[t].store.complete())
+        numbers.push_back(number * 2 + t);
+    }
+    std::sort(numbers.rbegin(), numbers.rend());
+  }
   numbers = all_concatenate(context_, std::span<const std::uint64_t>(numbers));
-  for (const std::uint64_t number : numbers) {
+  for (const std::uint64_t each : numbers) {
+    const std::uint64_t number = each / 2;
+    Tier& tier = tiers_[each % 2];
     std::string fault;
     std::optional<SnapshotManifest> manifest;
     Found found;
     try {
-      manifest = store_.read_manifest(number);
+      manifest = tier.store.read_manifest(number);
       const bool is_ours =
           manifest->graph == identity_.graph && manifest->num_shards == identity_.num_shards;
       if (is_ours) {
-        const SnapshotReader reader(store_, number, *manifest);
-        found.path = store_.path_of(number);
+        const SnapshotReader reader(tier.store, number, *manifest);
+        found.path = tier.store.path_of(number);
         found.shared = reader.read(identity_.num_shards);
-        for (ShardIndex shard = own_.begin; shard < own_.end; ++shard)
+        for (ShardIndex shard = own_.begin; shard < own_.end; ++shard) {
+          if (shard - own_.begin == own_.size() / 2 && options_.at)
+            options_.at(SnapshotPoint::reading, manifest->superstep);
           found.of_shards.push_back(reader.read(shard));
+        }
       }
     } catch (const Error& error) {
       fault = error.text();
@@ -86,13 +134,13 @@ std::optional<SnapshotService::Found> SnapshotService::find() {
     }
     if (found.path.empty()) {
       if (context_.is_root()) {
-        context_.log(LogLevel::warning, store_.path_of_manifest(number) +
+        context_.log(LogLevel::warning, tier.store.path_of_manifest(number) +
                                             ": is of another graph; this snapshot is "
                                             "not used");
       }
       continue;
     }
-    good_ = number;
+    tier.good = number;
     last_ = manifest->superstep;
     last_whole_ = manifest->superstep;
     if (context_.is_root()) {
@@ -154,18 +202,26 @@ std::span<SnapshotRecord> SnapshotService::open() {
   return records_;
 }
 
-void SnapshotService::start(Superstep next, double seconds) {
+std::size_t SnapshotService::tier_of_next(const Summary& agreed) const {
+  const bool is_fast = tiers_.size() > 1 && agreed.wants_to_stop == 0 && num_fast_ < fast_per_slow;
+  return is_fast ? 1 : 0;
+}
+
+void SnapshotService::start(Superstep next, double seconds, const Summary& agreed) {
+  tier_ = tier_of_next(agreed);
+  num_fast_ = tier_ == 0 ? 0 : num_fast_ + 1;
   cost_seconds_ = std::max(seconds, 1e-6);
   last_ = writing_ = next;
   taken_at_ = Clock::now();
   stage_ = Stage::writing;
   written_.reset();
-  future_ = std::async(std::launch::async, [this, number = number_] {
+  future_ = std::async(std::launch::async, [this, number = number_, &to = tier()] {
     step_back();
     Written written;
     const auto begun = Clock::now();
     try {
-      written.file = store_.write_file(number, static_cast<std::size_t>(context_.rank()), records_);
+      written.file = to.store.write_file(number, static_cast<std::size_t>(context_.rank()),
+                                         records_, to.previous);
     } catch (const std::exception& error) {
       written.error = error.what();
     }
@@ -177,7 +233,7 @@ void SnapshotService::start(Superstep next, double seconds) {
 
 void SnapshotService::conclude(bool has_failed) {
   const std::uint64_t number = number_ - 1;
-  const Written own = std::move(written_.value());
+  Written own = std::move(written_.value());
   written_.reset();
   write_seconds_ = own.seconds;
   if (has_failed) {
@@ -188,9 +244,10 @@ void SnapshotService::conclude(bool has_failed) {
                        ", and the job goes on");
     }
     if (context_.is_root()) {
-      std::vector<std::uint64_t> kept = store_.complete();
-      store_.keep_only(kept);
+      const std::vector<std::uint64_t> kept = tier().store.complete();
+      tier().store.keep_only(kept);
     }
+    if (tier_ > 0) num_fast_ = fast_per_slow;  // the next one goes to the other folder
     stage_ = Stage::idle;
     return;
   }
@@ -200,18 +257,19 @@ void SnapshotService::conclude(bool has_failed) {
                             .name = identity_.name,
                             .superstep = writing_,
                             .num_shards = identity_.num_shards,
-                            .files = all_gather(context_, *own.file)};
+                            .files = all_gather(context_, own.file->file)};
+  writing_places_ = std::move(own.file->places);
   stage_ = Stage::concluding;
   if (!context_.is_root()) return;
-  future_ = std::async(std::launch::async, [this, number, manifest = std::move(manifest)] {
+  future_ = std::async(std::launch::async, [number, manifest = std::move(manifest), &to = tier()] {
     step_back();
     Written concluded;
     try {
-      store_.write_manifest(number, manifest);
+      to.store.write_manifest(number, manifest);
       // Kept with the new one: the one before, should the new one be damaged.
       std::vector<std::uint64_t> kept{number};
-      if (good_) kept.push_back(*good_);
-      store_.keep_only(kept);
+      if (to.good) kept.push_back(*to.good);
+      to.store.keep_only(kept);
     } catch (const std::exception& error) {
       concluded.error = error.what();
     }
@@ -225,8 +283,10 @@ void SnapshotService::finish_conclusion() {
     if (context_.is_root())
       context_.log(LogLevel::warning, written_->error + "; there is no snapshot " +
                                           after(writing_) + ", and the job goes on");
+    if (tier_ > 0) num_fast_ = fast_per_slow;
   } else {
-    good_ = number_ - 1;
+    tier().good = number_ - 1;
+    tier().previous = std::exchange(tier().last, std::move(writing_places_));
     last_whole_ = writing_;
   }
   written_.reset();

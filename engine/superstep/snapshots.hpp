@@ -28,6 +28,9 @@ namespace weir {
 /// A snapshot is taken at a barrier and written by a thread of its own; that all ranks are done is
 /// learnt at a later barrier, and then rank 0 writes the manifest, in the background too. While one
 /// is written no other is begun, so memory is that of one.
+///
+/// A shard that did not change is not written again: its record is that of the snapshot before the
+/// last, not of the last, so that damage to one of the two that are kept leaves the other whole.
 class SnapshotService {
  public:
   /// What tells a run from others. `program` and `graph`: hashes.
@@ -64,20 +67,31 @@ class SnapshotService {
   /// The records of a new snapshot, to be filled: one per own shard, on rank 0 one more.
   std::span<SnapshotRecord> open();
   /// Writes them. `seconds`: how long filling took.
-  void start(Superstep next, double seconds);
+  void start(Superstep next, double seconds, const Summary& agreed);
   /// Superstep from which the last whole snapshot goes on; none yet: nothing.
   std::optional<Superstep> last_whole() const { return last_whole_; }
 
  private:
   enum class Stage { idle, writing, concluding };
+  /// A folder of snapshots, and what is known of those in it.
+  struct Tier {
+    SnapshotStore store;
+    std::optional<std::uint64_t> good{};    // number of the last that is known to be whole
+    std::vector<SnapshotPlace> last{};      // own records there, where it was written by this run
+    std::vector<SnapshotPlace> previous{};  // those of the one before
+  };
   struct Written {
-    std::optional<SnapshotFile> file;
+    std::optional<WrittenSnapshotFile> file;
     std::string error;
     double seconds = 0;
   };
   using Clock = std::chrono::steady_clock;
 
+  void prepare(Tier& tier);
+  void drop_fast_unless_shared();
   bool is_busy();
+  std::size_t tier_of_next(const Summary& agreed) const;
+  Tier& tier() { return tiers_[tier_]; }
   void conclude(bool has_failed);
   void finish_conclusion();
   double interval_seconds() const;
@@ -86,9 +100,10 @@ class SnapshotService {
   const Snapshots& options_;
   Identity identity_;
   ShardRange own_;
-  SnapshotStore store_;
-  std::uint64_t number_ = 0;           // of the next snapshot
-  std::optional<std::uint64_t> good_;  // number of the last that is known to be whole
+  std::vector<Tier> tiers_;     // of `directory`, and of `fast_directory` while that is used
+  std::size_t tier_ = 0;        // of what is being written
+  std::uint64_t number_ = 0;    // of the next snapshot
+  std::uint64_t num_fast_ = 0;  // since the last in `directory`
   std::optional<Superstep> last_whole_;
   Superstep last_ = 0;     // superstep after which the last was taken
   Superstep writing_ = 0;  // of what is being written
@@ -97,6 +112,7 @@ class SnapshotService {
   double write_seconds_ = 0;
   Stage stage_ = Stage::idle;
   std::vector<SnapshotRecord> records_;
+  std::vector<SnapshotPlace> writing_places_;  // own records of what is being concluded
   std::optional<Written> written_;
   std::future<Written> future_;  // last: its end is waited for before the rest goes
 };
@@ -215,8 +231,8 @@ class RunSnapshots {
       state.save(own.begin + static_cast<ShardIndex>(s), records[s].bytes);
     });
     if (context_.is_root()) append_shared(records.back().bytes, next, phase, agreed, recorder);
-    service_->start(
-        next, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+    const std::chrono::duration<double> filling = std::chrono::steady_clock::now() - start;
+    service_->start(next, filling.count(), agreed.summary);
   }
 
   /// What all ranks know alike.

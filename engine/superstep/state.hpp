@@ -25,26 +25,6 @@ namespace weir {
 
 namespace detail {
 
-/// Appends `count` values as `encode` would; `take_values` reads them.
-template <class T, class At>
-void append_records(std::size_t count, const At& value_at, Bytes& bytes) {
-  using Record = Wire<T>;
-  if constexpr (Bitwise<Record>) {
-    append_plain(bytes, std::uint64_t{count});
-    const std::size_t begin = bytes.size();
-    bytes.resize(begin + count * sizeof(Record));
-    for (std::size_t i = 0; i < count; ++i) {
-      const Record record = value_at(i);
-      std::memcpy(bytes.data() + begin + i * sizeof(Record), &record, sizeof(Record));
-    }
-  } else {
-    std::vector<Record> values;
-    values.reserve(count);
-    for (std::size_t i = 0; i < count; ++i) values.push_back(value_at(i));
-    encode(std::span<const Record>(values), bytes);
-  }
-}
-
 /// What is said of a row, one byte each.
 enum RowFlag : std::uint8_t {
   is_halted = 1,   ///< voted to halt
@@ -123,7 +103,7 @@ class SavedState<CpuExecutor<G, First, Rest...>> {
         }
       }
     });
-    detail::append_records<Value>(
+    detail::append_values<Value>(
         last - first, [&](std::size_t i) { return executor_.values_[first + i].value; }, out);
     with_read_phase([&](auto k) { save_published<k>(first, last, out); });
     save_sent(first, last, out);
@@ -190,7 +170,7 @@ class SavedState<CpuExecutor<G, First, Rest...>> {
         const Slot slot = channel.side->slots.of_rows[row];
         if (channel.read.has(slot)) present.push_back(slot);
       }
-      detail::append_records<PublishedOf<P>>(
+      detail::append_values<PublishedOf<P>>(
           present.size(), [&](std::size_t i) { return channel.read[present[i]]; }, out);
     }
   }
@@ -239,7 +219,7 @@ class SavedState<CpuExecutor<G, First, Rest...>> {
       }
     });
     encode(std::span<const std::uint32_t>(places), out);
-    detail::append_records<Message>(
+    detail::append_values<Message>(
         messages.size(), [&](std::size_t i) -> detail::Wire<Message> { return messages[i]; }, out);
   }
 
@@ -335,11 +315,11 @@ class SavedState<FixedPointExecutor<G, P>> {
       flags |= std::byte{detail::has_value};
       published.push_back(slot);
     }
-    detail::append_records<Value>(
+    detail::append_values<Value>(
         last - first, [&](std::size_t i) { return executor_.states_[slot_of(i)].value; }, out);
-    detail::append_records<Message>(
+    detail::append_values<Message>(
         last - first, [&](std::size_t i) { return executor_.folded_[slot_of(i)].value; }, out);
-    detail::append_records<PublishedOf<P>>(
+    detail::append_values<PublishedOf<P>>(
         published.size(), [&](std::size_t i) { return executor_.read_[published[i]]; }, out);
     append_plain(out, executor_.last_);
   }

@@ -37,6 +37,33 @@ TEST(Injection, ReadsWhatRanksDo) {
   EXPECT_EQ(injection.rank_faults[2].pause, std::chrono::milliseconds(2500));
 }
 
+TEST(Injection, ReadsPointsOfSnapshots) {
+  const Injection injection = parsed(
+      "rank1.kill@snapshot=7,rank0.crash@before-manifest=8,rank0.stop@after-manifest=9,"
+      "rank2.kill*@resume=1");
+  ASSERT_EQ(injection.rank_faults.size(), 4u);
+  EXPECT_EQ(injection.rank_faults[0].point, RankFault::Point::snapshot);
+  EXPECT_EQ(injection.rank_faults[1].point, RankFault::Point::before_manifest);
+  EXPECT_EQ(injection.rank_faults[2].point, RankFault::Point::after_manifest);
+  EXPECT_EQ(injection.rank_faults[3].point, RankFault::Point::resume);
+  EXPECT_EQ(injection.rank_faults[3].superstep, 1);
+}
+
+TEST(Injection, ReadsPartitions) {
+  const Injection injection = parsed("partition0+2/1+4=50ms@superstep=3,partition1/0*@superstep=5");
+  ASSERT_EQ(injection.partitions.size(), 2u);
+  const cli::Partition& first = injection.partitions[0];
+  EXPECT_EQ(first.cut_from(0), (std::vector<Rank>{1, 4}));
+  EXPECT_EQ(first.cut_from(4), (std::vector<Rank>{0, 2}));
+  EXPECT_TRUE(first.cut_from(3).empty());
+  EXPECT_EQ(first.superstep, 3);
+  EXPECT_EQ(first.time, std::chrono::milliseconds(50));
+  EXPECT_FALSE(first.is_repeated);
+  EXPECT_FALSE(injection.partitions[1].time);
+  EXPECT_TRUE(injection.partitions[1].is_repeated);
+  EXPECT_EQ(injection.highest_rank(), 4);
+}
+
 TEST(Injection, ALinkHasWhatAllHaveAndItsOwn) {
   const Injection injection = parsed(
       "link0-1.bandwidth=100Mbit,link1-0.delay=2ms,link.drop=0.01,link.duplicate=0.25,"
@@ -69,6 +96,16 @@ TEST(Injection, RefusesTheRestAndQuotesIt) {
                                  "rank1.kill@superstep=-1",
                                  "rank1.kill@superstep=1x",
                                  "rank1.kill@end=1",
+                                 "rank1.kill@before-manifest=3",
+                                 "rank1.kill@manifest=3",
+                                 "partition0",
+                                 "partition0/",
+                                 "partition0/1",
+                                 "partition0/1@superstep",
+                                 "partition0+1/1@superstep=2",
+                                 "partition0/1=2@superstep=2",
+                                 "partition0/1=2s@barrier=2",
+                                 "partition/1@superstep=2",
                                  "rank1.slow=0.5",
                                  "rank1.slow=x",
                                  "rank1.slow=2x",
@@ -133,9 +170,42 @@ TEST_F(InjectTest, EveryPointIsReached) {
         weir("run pagerank rmat:scale=8,seed=5 --ranks 2 --inject rank1.kill@" + point + "=3");
     EXPECT_EQ(run.code, 128 + SIGKILL) << point << "\n" << run.err;
   }
+  for (const std::string fault : {"rank1.kill@snapshot=6", "rank0.kill@before-manifest=6",
+                                  "rank0.kill@after-manifest=6", "rank1.kill@resume=0"}) {
+    const auto run = weir(
+        "run pagerank rmat:scale=8,seed=5 --iterations 200 --ranks 2 --snapshots kept "
+        "--snapshot-every 3 --inject link.delay=1ms," +
+        fault + (fault.find("resume") == std::string::npos ? "" : " --resume"));
+    EXPECT_EQ(run.code, 128 + SIGKILL) << fault << "\n" << run.err;
+    // What the kill left: the half of a file, a manifest without its name, a whole snapshot.
+    const bool is_of_manifest = fault.find("before") != std::string::npos;
+    EXPECT_EQ(files_with("manifest.part").size(), is_of_manifest ? 1u : 0u) << fault;
+    if (fault.find("snapshot") != std::string::npos) {
+      EXPECT_EQ(files_with("rank-1.part").size(), 1u);
+    }
+  }
   // One rank alone has a barrier too.
   EXPECT_EQ(weir("run pagerank rmat:scale=8,seed=5 --inject rank0.kill@barrier=3").code,
             128 + SIGKILL);
+}
+
+TEST_F(InjectTest, APartitionThatHealsChangesNoBit) {
+  const std::string line =
+      "run pagerank,sssp --weighted rmat:scale=8,seed=5,weights=9 --source 1 --digest --quiet";
+  const auto plain = weir(line);
+  const auto run = weir(line + " --ranks 4 --inject partition0+1/2+3=50ms@superstep=2");
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, plain.out);
+  EXPECT_GE(run.seconds, 0.05);
+}
+
+TEST_F(InjectTest, APartitionForEverEndsAtTheDeadlineAndNamesWhoIsMissing) {
+  const auto run = weir(
+      "run pagerank rmat:scale=8,seed=5 --ranks 3 --quiet --deadline 3 --inject "
+      "partition0+1/2@superstep=4");
+  EXPECT_EQ(run.code, 1);
+  EXPECT_NE(run.err.find("weir: rank "), std::string::npos) << run.err;
+  EXPECT_NE(run.err.find("superstep 4) for rank "), std::string::npos) << run.err;
 }
 
 TEST_F(InjectTest, ARankThatIsNotThereIsRefused) {

@@ -220,6 +220,78 @@ TEST_P(SuperviseMpiTest, ADeadRankCostsARestartAndNoBit) {
   }
 }
 
+TEST_P(SuperviseMpiTest, DeathsAtEveryPointOfASnapshotCostNoBit) {
+  const std::string line = "run pagerank rmat:scale=8,seed=5 --iterations 120 --digest --quiet";
+  const auto alone = weir(line);
+  for (const std::string fault :
+       {"rank1.kill@snapshot=40", "rank0.kill@before-manifest=40", "rank0.kill@after-manifest=40",
+        "rank2.kill@snapshot=40,rank1.kill@resume=1"}) {
+    const auto run = supervise("", mpirun(3, line +
+                                                 " --snapshots kept --snapshot-every 10 --inject "
+                                                 "link.delay=1ms," +
+                                                 fault));
+    EXPECT_EQ(run.code, 0) << fault << "\n" << run.err;
+    EXPECT_EQ(run.out, alone.out) << fault;
+    EXPECT_EQ(count(run.err, "; starting again ("), 1 + count(fault, ",")) << fault << run.err;
+    EXPECT_EQ(count(run.err, "before the first superstep; starting again"), count(fault, ","))
+        << run.err;
+    EXPECT_TRUE(files_with("manifest").empty()) << "a job that is over leaves none";
+    expect_nothing_left();
+  }
+}
+
+TEST_P(SuperviseMpiTest, APartitionForEverIsSeenAndHealedByAnotherStart) {
+  const std::string line = "run pagerank rmat:scale=8,seed=5 --digest --quiet --deadline 4";
+  const auto alone = weir(line);
+  const auto run = supervise("", mpirun(3, line + " --inject partition1/0+2@superstep=5"));
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, alone.out);
+  EXPECT_GE(count(run.err, "superstep 5) for rank "), 1) << run.err;
+  EXPECT_EQ(count(run.err, " in superstep 5; starting again (1 of 10)"), 1) << run.err;
+  expect_nothing_left();
+}
+
+// The superstep is a long one; nothing says that it is at fault.
+TEST_P(SuperviseMpiTest, TwoKillsFromOutsideInOneSuperstepAreBadLuck) {
+  const std::string line = "run pagerank rmat:scale=8,seed=5 --digest --quiet";
+  const auto alone = weir(line);
+  const pid_t job =
+      start(supervised("", mpirun(2, line + " --inject rank1.pause*=1500ms@superstep=5")));
+  pid_t last = 0;
+  for (int i = 0; i < 2; ++i) {
+    pid_t victim = 0;
+    ASSERT_TRUE(eventually([&] {
+      const auto beat = heartbeat(1);
+      if (!beat || beat->page().superstep != 5 || beat->page().pid == last) return false;
+      victim = beat->page().pid;
+      return true;
+    }));
+    last = victim;
+    ::kill(victim, SIGKILL);
+  }
+  const auto run = finish(job, limit_seconds);
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, alone.out);
+  EXPECT_EQ(count(run.err, " in superstep 5; starting again ("), 2) << run.err;
+  expect_nothing_left();
+}
+
+TEST_P(SuperviseMpiTest, AHostThatFailedIsLeftOut) {
+  if (!is_hydra()) GTEST_SKIP() << "only Hydra takes this host for another one";
+  const std::string line = "run pagerank rmat:scale=8,seed=5 --digest --quiet";
+  const auto alone = weir(line);
+  std::vector<std::string> command = mpirun(2, line + " --inject rank0.kill@superstep=3");
+  const std::string hosts = cli::host_name() + ",other";
+  command.insert(command.begin() + 1, {"-launcher", "fork", "-hosts", hosts});
+  const auto run = supervise("--drop-host 1", command);
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.out, alone.out);
+  EXPECT_EQ(count(run.err, "host " + cli::host_name() + " failed 1 time and is left out:"), 1)
+      << run.err;
+  EXPECT_EQ(count(run.err, " -hosts other "), 1) << run.err;
+  expect_nothing_left();
+}
+
 TEST_P(SuperviseMpiTest, APoisonSuperstepIsGivenUp) {
   const auto run =
       supervise("", mpirun(3,
@@ -228,7 +300,7 @@ TEST_P(SuperviseMpiTest, APoisonSuperstepIsGivenUp) {
   EXPECT_EQ(run.code, 1) << run.err;
   EXPECT_EQ(run.out, "");
   const std::string who = is_hydra() ? " died" : "weir: rank 2 died";
-  EXPECT_EQ(count(run.err, who + " in superstep 6, 2 times in a row without progress; given up\n"),
+  EXPECT_EQ(count(run.err, who + " in superstep 6, 3 times in a row without progress; given up\n"),
             1)
       << run.err;
   expect_nothing_left();
@@ -251,7 +323,8 @@ TEST_P(SuperviseMpiTest, SixKillsOfRandomRanksAndOfTheLauncher) {
   const std::string slowly = " --inject link.delay=1ms";
   std::mt19937_64 random(20261201);
   std::set<std::string> segments;
-  const pid_t job = start(supervised("--max-restarts 20", mpirun(3, line + slowly)));
+  const std::string kept = " --snapshots kept --snapshot-every 7";
+  const pid_t job = start(supervised("--max-restarts 20", mpirun(3, line + kept + slowly)));
   pid_t last = 0;
   for (int i = 0; i < 6; ++i) {
     const auto victim = static_cast<Rank>(random() % 3);
@@ -298,6 +371,29 @@ TEST_P(SuperviseMpiTest, AKilledSupervisorLeavesNothing) {
   expect_nothing_left();
 }
 
+// Ranks that have not begun do not watch for their supervisor.
+TEST_P(SuperviseMpiTest, ASupervisorKilledWhileMpiBeginsLeavesNothingToTheNext) {
+  std::set<std::string> segments;
+  for (int i = 0; i < 3; ++i) {
+    const pid_t job = start(supervised("", mpirun(3, "run pagerank rmat:scale=8,seed=5 --quiet")));
+    std::set<std::string> seen;
+    ASSERT_TRUE(eventually([&] {
+      for (const pid_t each : cli::descendants_of(job)) seen.merge(cli::mpi_segments_of(each));
+      return !seen.empty();
+    }));
+    // The supervisor looks every 20 ms.
+    std::this_thread::sleep_for(std::chrono::milliseconds(40));
+    for (const pid_t each : cli::descendants_of(job)) seen.merge(cli::mpi_segments_of(each));
+    ::kill(job, SIGKILL);
+    (void)finish(job);
+    segments.merge(seen);
+    EXPECT_EQ(supervise("", words_of("run wcc path:9 --quiet")).code, 0);
+    for (const std::string& segment : segments)
+      EXPECT_FALSE(std::filesystem::exists(segment)) << segment;
+    expect_nothing_left();
+  }
+}
+
 // A rank that is stopped cannot see that its supervisor is gone; the others, or the next
 // supervisor, end it.
 TEST_P(SuperviseMpiTest, AKilledSupervisorOfStoppedRanksLeavesNothingToTheNext) {
@@ -338,6 +434,11 @@ TEST_P(SuperviseMpiTest, TheSilentRankIsNamed) {
   EXPECT_EQ(stopped.out, alone.out);
   EXPECT_EQ(count(stopped.err, "weir: rank 1 has been silent for "), 1) << stopped.err;
   EXPECT_EQ(count(stopped.err, " in superstep 5; starting again (1 of 10)"), 1) << stopped.err;
+  // It moves nothing either, but neither does it beat.
+  const auto unmoved =
+      supervise("--heartbeat 0 --hang 1.5", mpirun(3, line + " --inject rank1.stop@superstep=5"));
+  EXPECT_EQ(unmoved.code, 0) << unmoved.err;
+  EXPECT_EQ(count(unmoved.err, "weir: rank 1 has been silent for "), 1) << unmoved.err;
   const auto stuck = supervise("--hang 1.5", mpirun(3, line + " --inject rank2.hang@superstep=5"));
   EXPECT_EQ(stuck.code, 0) << stuck.err;
   EXPECT_EQ(stuck.out, alone.out);

@@ -49,9 +49,19 @@ class SnapshotStoreTest : public testing::Test {
     manifest.num_shards = 3;
     const std::vector<SnapshotRecord> first{record(0, "zero"), record(3, "shared")};
     const std::vector<SnapshotRecord> second{record(1, ""), record(2, "two")};
-    manifest.files.push_back(store.write_file(number, 0, first));
-    manifest.files.push_back(store.write_file(number, 1, second));
+    manifest.files.push_back(store.write_file(number, 0, first).file);
+    manifest.files.push_back(store.write_file(number, 1, second).file);
     store.write_manifest(number, manifest);
+    return manifest;
+  }
+
+  /// Of a snapshot in one file.
+  static SnapshotManifest manifest_of(std::uint64_t num_shards, const SnapshotFile& file) {
+    SnapshotManifest manifest;
+    manifest.job = 1;
+    manifest.program = 2;
+    manifest.num_shards = num_shards;
+    manifest.files = {file};
     return manifest;
   }
 
@@ -158,12 +168,12 @@ TEST_F(SnapshotStoreTest, what_a_forged_table_says_is_compared_before_it_is_beli
   const std::string path = store.path_of_file(1, 0);
   std::ostringstream whole;
   whole << std::ifstream(path, std::ios::binary).rdbuf();
-  constexpr std::size_t header = 32, entry = 32;
+  constexpr std::size_t header = 32, entry = sizeof(SnapshotPlace);
   const std::size_t table = whole.str().size() - 2 * entry;
-  // Of the second entry: key, offset, size, hash.
-  for (const std::size_t field : {0, 1, 2}) {
+  // Of the second entry: all but the full size and the hashes.
+  for (const std::size_t field : {0, 1, 2, 3, 4}) {
     for (const std::uint64_t lie :
-         {std::uint64_t{0}, std::uint64_t{1} << 40U, ~std::uint64_t{0}, std::uint64_t{0} - 40}) {
+         {std::uint64_t{9}, std::uint64_t{1} << 40U, ~std::uint64_t{0}, std::uint64_t{0} - 40}) {
       std::string bytes = whole.str();
       std::memcpy(bytes.data() + table + entry + 8 * field, &lie, sizeof lie);
       std::ofstream(path, std::ios::binary) << bytes;
@@ -175,6 +185,126 @@ TEST_F(SnapshotStoreTest, what_a_forged_table_says_is_compared_before_it_is_beli
           << "field " << field << " says " << lie << ": " << error;
     }
   }
+}
+
+/// Text that zstd makes much less of, and text that it does not.
+std::string much_alike() {
+  std::string text;
+  for (int i = 0; i < 5000; ++i) text += "value " + std::to_string(i % 7) + '\n';
+  return text;
+}
+std::string all_different() {
+  std::string text;
+  std::uint64_t state = 1;
+  for (int i = 0; i < 5000; ++i) {
+    state = state * 6364136223846793005U + 1442695040888963407U;
+    text += static_cast<char>(state >> 56U);
+  }
+  return text;
+}
+
+TEST_F(SnapshotStoreTest, records_are_compressed_where_that_pays) {
+  const SnapshotStore store(folder_.string(), 1, 2);
+  store.create();
+  const std::string zeros(std::size_t{1} << 20U, '\0');
+  const std::vector<SnapshotRecord> records{record(0, much_alike()), record(1, zeros),
+                                            record(2, all_different()), record(3, "shared")};
+  const WrittenSnapshotFile written = store.write_file(1, 0, records);
+  store.write_manifest(1, manifest_of(3, written.file));
+  EXPECT_LT(written.places[0].num_bytes, much_alike().size() / 4);
+  EXPECT_LT(written.places[1].num_bytes, zeros.size() / 64);
+  EXPECT_GT(written.places[1].num_bytes, zeros.size() / SnapshotStore::most_expansion)
+      << "so little that a reader would have to believe any size";
+  EXPECT_EQ(written.places[2].num_bytes, all_different().size());
+  const SnapshotReader reader(store, 1, store.read_manifest(1));
+  EXPECT_EQ(text_of(reader.read(0)), much_alike());
+  EXPECT_EQ(text_of(reader.read(1)), zeros);
+  EXPECT_EQ(text_of(reader.read(2)), all_different());
+  EXPECT_EQ(text_of(reader.read(3)), "shared");
+}
+
+TEST_F(SnapshotStoreTest, what_did_not_change_is_not_written_again) {
+  const SnapshotStore store(folder_.string(), 1, 2);
+  store.create();
+  const auto write_with = [&](std::uint64_t number, const std::string& changing,
+                              std::span<const SnapshotPlace> before) {
+    const std::vector<SnapshotRecord> records{record(0, all_different()), record(1, changing)};
+    WrittenSnapshotFile written = store.write_file(number, 0, records, before);
+    store.write_manifest(number, manifest_of(1, written.file));
+    return written;
+  };
+  WrittenSnapshotFile last = write_with(1, "a", {});
+  std::uint64_t num_whole = 0;
+  for (std::uint64_t number = 2; number <= 60; ++number) {
+    last = write_with(number, "b" + std::to_string(number), last.places);
+    const bool is_whole = last.file.num_bytes > all_different().size();
+    num_whole += is_whole ? 1 : 0;
+    EXPECT_EQ(last.file.needs == 0, is_whole) << number;
+    const std::uint64_t kept[] = {number};
+    store.keep_only(kept);
+    EXPECT_EQ(store.complete(), std::vector<std::uint64_t>{number});
+    const SnapshotReader reader(store, number, store.read_manifest(number));
+    EXPECT_EQ(text_of(reader.read(0)), all_different()) << number;
+    EXPECT_EQ(text_of(reader.read(1)), "b" + std::to_string(number)) << number;
+    std::size_t num_folders = 0;
+    for ([[maybe_unused]] const auto& each : fs::directory_iterator(store.folder())) ++num_folders;
+    EXPECT_EQ(num_folders, is_whole ? 1u : 2u) << "nothing but what is needed is left";
+  }
+  EXPECT_EQ(num_whole, 3u) << "now and then all is written, so that old folders go";
+  // What it was written beside is damaged, or gone.
+  const fs::path origin = store.path_of_file(last.places[0].snapshot, 0);
+  ASSERT_NE(last.places[0].snapshot, 60u);
+  const SnapshotReader reader(store, 60, store.read_manifest(60));
+  std::fstream(origin, std::ios::binary | std::ios::in | std::ios::out).seekp(100).put('x');
+  EXPECT_EQ(error_of([&] { (void)reader.read(0); }),
+            "input: " + origin.string() + ": is not as it was written");
+  fs::remove(origin);
+  EXPECT_EQ(error_of([&] { (void)reader.read(0); }).substr(0, 7 + origin.string().size()),
+            "input: " + origin.string());
+}
+
+TEST_F(SnapshotStoreTest, a_forged_size_of_a_compressed_record_is_not_believed) {
+  const SnapshotStore store(folder_.string(), 1, 2);
+  store.create();
+  const std::vector<SnapshotRecord> records{record(0, much_alike()), record(1, "shared")};
+  const WrittenSnapshotFile written = store.write_file(1, 0, records);
+  const std::string path = store.path_of_file(1, 0);
+  std::ostringstream whole;
+  whole << std::ifstream(path, std::ios::binary).rdbuf();
+  const std::size_t table = whole.str().size() - 2 * sizeof(SnapshotPlace);
+  constexpr std::size_t full_bytes = 5 * sizeof(std::uint64_t);
+  const std::uint64_t stored = written.places[0].num_bytes;
+  for (const std::uint64_t lie : {std::uint64_t{1}, stored + 1, much_alike().size() + 1,
+                                  stored * 100, std::uint64_t{1} << 40U, ~std::uint64_t{0}}) {
+    std::string bytes = whole.str();
+    std::memcpy(bytes.data() + table + full_bytes, &lie, sizeof lie);
+    std::ofstream(path, std::ios::binary) << bytes;
+    SnapshotFile file = written.file;
+    const std::string checked = bytes.substr(0, 32) + bytes.substr(table);
+    file.hash_of_table = hash_bytes(std::as_bytes(std::span(checked)));
+    store.write_manifest(1, manifest_of(1, file));
+    const std::string error = error_of([&] {
+      const SnapshotReader reader(store, 1, store.read_manifest(1));
+      (void)reader.read(0);
+    });
+    EXPECT_EQ(error.substr(0, 7 + path.size()), "input: " + path) << lie << ": " << error;
+  }
+}
+
+TEST_F(SnapshotStoreTest, the_points_where_a_failure_may_strike_are_told) {
+  std::vector<SnapshotPoint> points;
+  std::vector<bool> is_whole;
+  const SnapshotStore* told = nullptr;
+  const SnapshotStore store(folder_.string(), 1, 2, [&](SnapshotPoint point) {
+    points.push_back(point);
+    is_whole.push_back(!told->complete().empty());
+  });
+  told = &store;
+  write(store, 1);
+  EXPECT_EQ(points, (std::vector<SnapshotPoint>{SnapshotPoint::file, SnapshotPoint::file,
+                                                SnapshotPoint::before_manifest,
+                                                SnapshotPoint::after_manifest}));
+  EXPECT_EQ(is_whole, (std::vector<bool>{false, false, false, true}));
 }
 
 TEST_F(SnapshotStoreTest, a_folder_where_a_file_is_due_is_no_file) {
