@@ -12,7 +12,7 @@
 #include <weir/engine/schedule/topology_files.hpp>
 #include <weir/engine/training/graph_files.hpp>
 #include <weir/engine/training/model_files.hpp>
-#include <weir/engine/training/placed_plan.hpp>
+#include <weir/engine/training/plan_file.hpp>
 #include <weir/io/output_file.hpp>
 
 namespace weir::cli {

@@ -3,9 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include <weir/engine/schedule/topology.hpp>
@@ -52,16 +49,5 @@ PlacedPlan place_in_order(const ParallelPlanRequest& request, const ParallelPlan
 
 /// Layers of each stage, a chunk of a rank: as even as they can be, more on the last ones.
 std::vector<std::int64_t> layers_of_stages(const PlacedPlan& plan);
-
-/// The plan as JSON, in seconds and bytes; docs/planning.md lists the keys. Equal plans give equal
-/// text.
-std::string to_json(const PlacedPlan& plan);
-
-/// Reads what to_json() wrote; `name` is told in errors. Throws Error{input} for what is no plan:
-/// not JSON, a key that is missing or not as documented, a model that is not built in, ranks that
-/// share a device, ticks that cannot be run.
-PlacedPlan parse_plan(std::string_view text, const std::string& name);
-
-PlacedPlan read_plan(const std::filesystem::path& path);
 
 }  // namespace weir::training

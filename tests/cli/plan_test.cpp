@@ -135,6 +135,10 @@ TEST_F(PlanTest, PlansTransformersFromFiles) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(nlohmann::json::parse(run.out).at("seconds"),
             nlohmann::json::parse(named.out).at("seconds"));
+  write("plan.json", run.out);
+  const auto simulated = weir("simulate plan.json");
+  ASSERT_EQ(simulated.code, 0) << simulated.err;
+  EXPECT_TRUE(has(simulated.out, "plan     gpt3.json on a100-8x64: ")) << simulated.out;
   write("run.sh",
         "--num-layers 48 --hidden-size 6144 --num-attention-heads 64 --seq-length 2048\n"
         "--tensor-model-parallel-size 8 --global-batch-size 32 --recompute-activations\n");
