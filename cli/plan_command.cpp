@@ -10,6 +10,7 @@
 #include <weir/cli/standard_output.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/schedule/topology_files.hpp>
+#include <weir/engine/simulation/plan_placement.hpp>
 #include <weir/engine/training/graph_files.hpp>
 #include <weir/engine/training/model_files.hpp>
 #include <weir/engine/training/plan_file.hpp>
@@ -281,17 +282,16 @@ std::string PlanCommand::plan_model(const training::ModelFile& file) const {
   request.software.has_context_ring = has_context_ring_.value_or(true);
   request.constraints = layout_.or_else(file.constraints);
   const training::ParallelPlans plans = training::plan_parallel(request, num_plans_.value_or(1));
-  const ParallelPlanInput input{request, cluster.name(), plans};
-  if (!json_.empty() || !picture_.empty()) {
-    const training::PlacedPlan placed = training::place_in_order(request, plans, cluster);
-    if (!picture_.empty()) {
-      const simulation::PlanSimulation simulated = simulation::simulate(placed);
-      write(picture_,
-            picture_.ends_with(".svg") ? svg_of(placed, simulated) : html_of(placed, simulated));
-    }
-    if (is_standard_output(json_)) return training::to_json(placed);
-    if (!json_.empty()) write(json_, training::to_json(placed));
+  const training::PlacedPlan placed =
+      simulation::placed_best(training::place_in_order(request, plans, cluster));
+  if (!picture_.empty()) {
+    const simulation::PlanSimulation simulated = simulation::simulate(placed);
+    write(picture_,
+          picture_.ends_with(".svg") ? svg_of(placed, simulated) : html_of(placed, simulated));
   }
+  if (is_standard_output(json_)) return training::to_json(placed);
+  if (!json_.empty()) write(json_, training::to_json(placed));
+  const ParallelPlanInput input{request, cluster.name(), plans, placed.placements};
   return table_of(input) + (explains_ ? explain(input) : std::string());
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <weir/engine/schedule/topology.hpp>
@@ -25,6 +26,14 @@ struct RankCoordinates {
 RankCoordinates coordinates_of(const Layout& layout, std::size_t rank);
 std::size_t rank_at(const Layout& layout, const RankCoordinates& at);
 
+/// A way to place the ranks of a plan, and what it costs in an iteration.
+struct PlacementScore {
+  std::string source;         ///< Dimensions from the inside, or Scotch; what was refined.
+  double seconds = 0;         ///< Of the iteration, simulated event by event.
+  double hop_bytes = 0;       ///< Bytes times the edges of the cluster's tree that they cross.
+  double uplink_seconds = 0;  ///< That the most loaded uplink is busy.
+};
+
 /// A parallel plan with all that it takes to run or to simulate it: who is on which device, and
 /// what each does in which order.
 struct PlacedPlan {
@@ -38,6 +47,9 @@ struct PlacedPlan {
   double memory_limit_bytes = 0;  ///< Of a device; 0: none.
   std::int64_t num_considered = 0;
   std::int64_t num_fitting = 0;
+
+  /// The chosen placement, then what it was compared to; none: ranks are in order, unasked.
+  std::vector<PlacementScore> placements{};
 
   const Layout& layout() const { return plan.layout; }
 };

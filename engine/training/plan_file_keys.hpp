@@ -100,6 +100,12 @@ inline constexpr std::array software_switches = {
     Member<Software, bool>{"context_ring", &Software::has_context_ring},
 };
 
+inline constexpr std::array placement_scores = {
+    Member<PlacementScore, double>{"seconds", &PlacementScore::seconds},
+    Member<PlacementScore, double>{"hop_bytes", &PlacementScore::hop_bytes},
+    Member<PlacementScore, double>{"uplink_seconds", &PlacementScore::uplink_seconds},
+};
+
 inline constexpr std::array schedules = {Schedule::gpipe, Schedule::one_f_one_b,
                                          Schedule::interleaved, Schedule::zb_h1, Schedule::zb_v};
 inline constexpr std::array recomputations = {Recompute::none, Recompute::selective,

@@ -227,6 +227,17 @@ std::vector<std::uint32_t> read_ranks(const Node& ranks, const PlacedPlan& plan)
   return devices;
 }
 
+std::vector<PlacementScore> read_placements(const Node& list) {
+  std::vector<PlacementScore> scores;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    PlacementScore score;
+    score.source = list.at(i).at("source").text();
+    for (const auto& [key, at] : placement_scores) score.*at = list.at(i).at(key).real();
+    scores.push_back(std::move(score));
+  }
+  return scores;
+}
+
 std::vector<Tick> read_ticks(const Node& node) {
   const std::string& text = node.text();
   std::vector<Tick> ticks;
@@ -326,6 +337,7 @@ PlacedPlan parse_plan(std::string_view text, const std::string& name) {
   plan.plan.time = predict(plan.model, layout, plan.machine, plan.software);
   plan.plan.memory = device_memory(plan.model, layout);
   plan.device_of_rank = read_ranks(file.at("ranks"), plan);
+  plan.placements = read_placements(file.at("placements"));
   plan.schedule = read_schedule(file, layout);
   plan.memory_limit_bytes = file.at("memory_limit_bytes").real();
   plan.num_considered = file.at("layouts_considered").whole(0, INT64_MAX);

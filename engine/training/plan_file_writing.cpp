@@ -150,6 +150,13 @@ std::string to_json(const PlacedPlan& plan) {
   file["software"] = std::move(software);
   file["topology"] = json_of(plan.cluster);
   file["layers_of_stages"] = layers_of_stages(plan);
+  Json placements = Json::array();
+  for (const PlacementScore& each : plan.placements) {
+    Json score = {{"source", each.source}};
+    for (const auto& [key, at] : placement_scores) score[key] = each.*at;
+    placements.push_back(std::move(score));
+  }
+  file["placements"] = std::move(placements);
   file["ranks"] = json_of_ranks(plan);
   Json ticks = Json::array();
   for (const auto& each : plan.schedule.ticks) {

@@ -57,6 +57,17 @@ double sum(const PlanSimulation& simulation) {
   return total;
 }
 
+/// Where the closed form thinks that ranks are.
+void place_stage_by_stage(PlacedPlan& plan) {
+  const Layout& layout = plan.layout();
+  for (std::size_t rank = 0; rank < plan.device_of_rank.size(); ++rank) {
+    const training::RankCoordinates at = coordinates_of(layout, rank);
+    const auto block = at.pipeline * static_cast<std::size_t>(layout.data) + at.data;
+    plan.device_of_rank[rank] =
+        static_cast<std::uint32_t>(block * static_cast<std::size_t>(layout.tensor) + at.tensor);
+  }
+}
+
 struct Case {
   Schedule schedule;
   std::int64_t chunks;
@@ -102,6 +113,7 @@ TEST(PlanSimulationTest, ManyLayoutsKeepTheirBooks) {
     const std::int64_t d = one_of({1, 2, 3});
     PlacedPlan plan = plan_of("gpt3-175b", "a100-8x4x8",
                               layout_of(one_of({1, 2, 4, 8}), p, d, m * d, schedule, v));
+    place_stage_by_stage(plan);
     plan.software.has_pipeline_overlap = random() % 2 == 0;
     plan.software.has_data_overlap = random() % 2 == 0;
     std::vector<Straggler> stragglers;

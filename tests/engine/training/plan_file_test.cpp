@@ -48,12 +48,16 @@ void expect_refused(const std::string& text, const std::string& part) {
 TEST(PlanFileTest, IsReadAsItWasWritten) {
   for (const Schedule schedule : {Schedule::gpipe, Schedule::one_f_one_b, Schedule::interleaved,
                                   Schedule::zb_h1, Schedule::zb_v}) {
-    const PlacedPlan plan = plan_of("a100-8x16", schedule);
+    PlacedPlan plan = plan_of("a100-8x16", schedule);
+    plan.placements = {{"Scotch, refined", 1.5, 2e12, 0.25}, {"tensor-data", 1.75, 3e12, 0.5}};
     const std::string text = to_json(plan);
     const PlacedPlan read = parse_plan(text, "plan.json");
     EXPECT_EQ(to_json(read), text);
     EXPECT_EQ(read.schedule.ticks, plan.schedule.ticks);
     EXPECT_EQ(read.device_of_rank, plan.device_of_rank);
+    ASSERT_EQ(read.placements.size(), 2U);
+    EXPECT_EQ(read.placements[1].source, "tensor-data");
+    EXPECT_EQ(read.placements[1].hop_bytes, 3e12);
     EXPECT_EQ(read.plan.time.total(), plan.plan.time.total());
     EXPECT_EQ(read.plan.memory.total_bytes(), plan.plan.memory.total_bytes());
     EXPECT_EQ(read.cluster.common_level(0, 8), 0U);
