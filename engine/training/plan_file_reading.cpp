@@ -335,7 +335,7 @@ PlacedPlan parse_plan(std::string_view text, const std::string& name) {
     file.refuse("more stages than layers", "at most as many");
   }
   plan.plan.time = predict(plan.model, layout, plan.machine, plan.software);
-  plan.plan.memory = device_memory(plan.model, layout);
+  plan.plan.memory = device_memory(plan.model, layout, plan.software.has_fused_attention);
   plan.device_of_rank = read_ranks(file.at("ranks"), plan);
   plan.placements = read_placements(file.at("placements"));
   plan.schedule = read_schedule(file, layout);

@@ -87,8 +87,8 @@ TEST(PlanPlacementTest, IsNeverSlowerThanAnOrder) {
 // whichever moves more.
 TEST(PlanPlacementTest, WhatMovesMostStaysBehindASwitch) {
   const schedule::Topology cluster = schedule::parse_cluster("8x4x2@300,25,0.5");
-  // 4,096 micro-batches between two stages, gradients once.
-  const PlacedPlan many = placed_best(plan_of("gpt3-175b", cluster, layout_of(8, 1, 2, 4, 4096)));
+  // 32,768 micro-batches between two stages, gradients once.
+  const PlacedPlan many = placed_best(plan_of("gpt3-175b", cluster, layout_of(8, 1, 2, 4, 32768)));
   expect_best(many);
   const auto& top = cluster.levels()[1].group_of_device;
   const auto is_split = [&](const PlacedPlan& plan, auto move) {
