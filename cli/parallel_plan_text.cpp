@@ -63,7 +63,28 @@ std::string comparison(const ParallelPlan& plan, const ParallelPlan& best) {
   return "slower: " + slower + (faster.empty() ? "" : "; faster: " + faster);
 }
 
+std::string terabytes(double bytes) { return fixed(bytes / 1e12, 3); }
+
+/// A row for each placement, the chosen first.
+std::string table_of(const std::vector<training::PlacementScore>& placements) {
+  std::vector<std::vector<std::string>> rows = {
+      {"placement", "seconds", "more_%", "hops_x_TB", "uplink_s"}};
+  for (const training::PlacementScore& each : placements) {
+    rows.push_back({each.source, seconds(each.seconds),
+                    fixed(100 * (each.seconds / placements.front().seconds - 1), 2),
+                    terabytes(each.hop_bytes), seconds(each.uplink_seconds)});
+  }
+  return aligned(rows);
+}
+
 }  // namespace
+
+std::string describe(const std::vector<training::PlacementScore>& placements) {
+  const training::PlacementScore& chosen = placements.front();
+  return chosen.source + ", best of " + std::to_string(placements.size()) + "; " +
+         seconds(chosen.seconds) + " s simulated, " + terabytes(chosen.hop_bytes) +
+         " TB x hops, busiest uplink " + seconds(chosen.uplink_seconds) + " s";
+}
 
 std::string table_of(const ParallelPlanInput& input) {
   const training::ParallelPlanRequest& request = input.request;
@@ -84,7 +105,8 @@ std::string table_of(const ParallelPlanInput& input) {
   text += "plan     " + describe(best.layout) + '\n';
   text += "time     " + seconds(best.time.total()) + " s per iteration of " +
           std::to_string(request.global_batch) + " samples, " +
-          fixed(100 * utilisation(input, best), 1) + " % of the peak\n\n";
+          fixed(100 * utilisation(input, best), 1) + " % of the peak\n";
+  text += "placed   " + describe(input.placements) + "\n\n";
   std::vector<std::vector<std::string>> rows = {
       {"plan", "tensor", "context", "pipeline", "data", "expert", "micro_batch", "micro_batches",
        "chunks", "schedule", "recompute", "zero", "seconds", "peak_%", "memory_GB"}};
@@ -117,6 +139,7 @@ std::string explain(const ParallelPlanInput& input) {
             fixed(100 * (plan.time.total() / best.time.total() - 1), 2) + " % longer; " +
             comparison(plan, best) + '\n';
   }
+  text += "\nplacements of plan 1, simulated\n" + table_of(input.placements);
   return text;
 }
 

@@ -10,9 +10,11 @@
 #include <weir/cli/standard_output.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/schedule/topology_files.hpp>
+#include <weir/engine/simulation/plan_placement.hpp>
 #include <weir/engine/training/graph_files.hpp>
 #include <weir/engine/training/model_files.hpp>
-#include <weir/engine/training/placed_plan.hpp>
+#include <weir/engine/training/plan_file.hpp>
+#include <weir/engine/training/system_file.hpp>
 #include <weir/io/output_file.hpp>
 
 namespace weir::cli {
@@ -28,7 +30,8 @@ class PlanCommand final : public Command {
   int run(Job& job) const override;
 
  private:
-  schedule::Topology read_cluster() const;
+  std::optional<training::SystemFile> read_system() const;
+  schedule::Topology read_cluster(const std::optional<training::SystemFile>& system) const;
   void declare_model_options(OptionSet& options);
   bool plans_model() const;
   void check_model(std::optional<std::int64_t> global_batch) const;
@@ -57,7 +60,7 @@ class PlanCommand final : public Command {
   std::optional<double> expert_load_;
   std::optional<std::size_t> num_plans_;
   std::optional<bool> has_context_ring_;
-  bool has_fused_attention_ = false;
+  std::optional<bool> has_fused_attention_;
   bool has_data_overlap_ = false;
 };
 
@@ -163,7 +166,9 @@ void PlanCommand::declare_model_options(OptionSet& options) {
                   {"zb-v", Schedule::zb_v}},
                  "order of the micro-batches");
   options.whole_number("--zero", layout_.zero_stage, {0, 3}, "stage of ZeRO");
-  options.flag("--fused-attention", has_fused_attention_, "scores never reach memory");
+  options.choice("--attention", has_fused_attention_, {{"fused", true}, {"unfused", false}},
+                 "fused: scores of tokens with each other never reach memory, and are not kept "
+                 "(default); unfused: they do");
   options.flag("--data-overlap", has_data_overlap_,
                "gradients travel beside the last backward passes");
   options.whole_number("--top", num_plans_, {1, 1000},
@@ -214,8 +219,16 @@ void PlanCommand::check() {
   graph_.piper.recomputes_activations = layout_.recompute == training::Recompute::full;
 }
 
-schedule::Topology PlanCommand::read_cluster() const {
-  schedule::Topology cluster = schedule::is_cluster_spec(cluster_)
+/// What a file tells besides its cluster, if it does.
+std::optional<training::SystemFile> PlanCommand::read_system() const {
+  if (schedule::is_cluster_spec(cluster_) || cluster_ == "-") return {};
+  return training::read_system_file(cluster_);
+}
+
+schedule::Topology PlanCommand::read_cluster(
+    const std::optional<training::SystemFile>& system) const {
+  schedule::Topology cluster = system ? system->cluster
+                               : schedule::is_cluster_spec(cluster_)
                                    ? schedule::parse_cluster(cluster_)
                                    : schedule::read_topology(cluster_, topology_);
   if (num_devices_) cluster = cluster.first(*num_devices_);
@@ -240,7 +253,7 @@ std::string PlanCommand::plan_operators() const {
   }
   check_operators();
   const training::OperatorGraph graph = training::read_operator_graph(subject_, graph_);
-  const schedule::Topology cluster = read_cluster();
+  const schedule::Topology cluster = read_cluster(read_system());
   const PlanInput input{subject_, graph, cluster, num_micro_batches_};
   if (objective_ == Objective::pipedream) {
     return table_of(input, training::partition_as_pipedream(graph, training::levels_of(cluster)));
@@ -254,7 +267,8 @@ std::string PlanCommand::plan_operators() const {
 std::string PlanCommand::plan_model(const training::ModelFile& file) const {
   const auto global_batch = global_batch_ ? global_batch_ : file.global_batch;
   check_model(global_batch);
-  const schedule::Topology cluster = read_cluster();
+  const auto system = read_system();
+  const schedule::Topology cluster = read_cluster(system);
   training::ParallelPlanRequest request;
   request.model = file.model;
   if (sequence_) request.model.sequence = *sequence_;
@@ -274,24 +288,25 @@ std::string PlanCommand::plan_model(const training::ModelFile& file) const {
   if (!memory_gigabytes_) request.memory_bytes *= usable_share;
   std::optional<double> peak_flops;
   if (peak_teraflops_) peak_flops = *peak_teraflops_ * 1e12;
-  request.machine = training::machine_of(cluster, peak_flops);
+  request.machine = system ? training::machine_of(*system, cluster, peak_flops)
+                           : training::machine_of(cluster, peak_flops);
   request.software.has_scattered_sends = true;
-  request.software.has_fused_attention = has_fused_attention_;
+  request.software.has_fused_attention =
+      has_fused_attention_.value_or(file.has_fused_attention.value_or(true));
   request.software.has_data_overlap = has_data_overlap_;
   request.software.has_context_ring = has_context_ring_.value_or(true);
   request.constraints = layout_.or_else(file.constraints);
   const training::ParallelPlans plans = training::plan_parallel(request, num_plans_.value_or(1));
-  const ParallelPlanInput input{request, cluster.name(), plans};
-  if (!json_.empty() || !picture_.empty()) {
-    const training::PlacedPlan placed = training::place_in_order(request, plans, cluster);
-    if (!picture_.empty()) {
-      const simulation::PlanSimulation simulated = simulation::simulate(placed);
-      write(picture_,
-            picture_.ends_with(".svg") ? svg_of(placed, simulated) : html_of(placed, simulated));
-    }
-    if (is_standard_output(json_)) return training::to_json(placed);
-    if (!json_.empty()) write(json_, training::to_json(placed));
+  const training::PlacedPlan placed =
+      simulation::placed_best(training::place_in_order(request, plans, cluster));
+  if (!picture_.empty()) {
+    const simulation::PlanSimulation simulated = simulation::simulate(placed);
+    write(picture_,
+          picture_.ends_with(".svg") ? svg_of(placed, simulated) : html_of(placed, simulated));
   }
+  if (is_standard_output(json_)) return training::to_json(placed);
+  if (!json_.empty()) write(json_, training::to_json(placed));
+  const ParallelPlanInput input{request, cluster.name(), plans, placed.placements};
   return table_of(input) + (explains_ ? explain(input) : std::string());
 }
 

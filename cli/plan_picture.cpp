@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <map>
 
+#include <weir/cli/parallel_plan_text.hpp>
 #include <weir/cli/plan_text.hpp>
 
 namespace weir::cli {
@@ -364,6 +365,10 @@ void Picture::draw_placement() {
     drawing_.text(margin + 12 * static_cast<double>(l), drawing_.y,
                   levels[l].name + ": " + std::to_string(cluster.num_groups(l)) + ", " +
                       fixed(levels[l].link.bandwidth / 1e9, 1) + " GB/s per device inside");
+    drawing_.y += text_height;
+  }
+  if (!plan_.placements.empty()) {
+    drawing_.text(margin, drawing_.y, "ranks: " + describe(plan_.placements));
     drawing_.y += text_height;
   }
   drawing_.open("placement", "cluster, devices coloured by pipeline rank");

@@ -12,6 +12,7 @@
 #include <weir/cli/standard_output.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/collectives.hpp>
+#include <weir/engine/simulation/straggler_validation.hpp>
 #include <weir/engine/training/validation.hpp>
 #include <weir/io/output_file.hpp>
 
@@ -235,7 +236,8 @@ SimulatedText SimulateCommand::simulate() const {
   if (what_ == "sort-2004") return simulate_sort(sort_);
   if (what_ == "snapshots") return simulate_snapshot_intervals(snapshots_);
   if (!plan_.path.empty()) return {simulate_plan(plan_), {}, true};
-  const training::Validation validation = training::validate(fit_folder_, data_folder_);
+  training::Validation validation = training::validate(fit_folder_, data_folder_);
+  simulation::validate_stragglers(validation);
   return {training::to_text(validation), {}, validation.is_met()};
 }
 

@@ -5,6 +5,7 @@
 #include <weir/cli/plan_text.hpp>
 #include <weir/engine/schedule/snapshot_policy.hpp>
 #include <weir/engine/simulation/interrupted_job.hpp>
+#include <weir/engine/training/plan_file.hpp>
 
 namespace weir::cli {
 

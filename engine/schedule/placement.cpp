@@ -215,17 +215,17 @@ void add_random_starts(std::vector<Start>& starts, std::uint64_t seed) {
   }
 }
 
-Placement place_from(std::vector<Start> starts, const std::vector<Traffic>& traffic,
-                     const Topology& cluster, const PlacementOptions& options) {
-  const std::size_t num_ranks = starts.front().devices.size();
-  const Layout layout(num_ranks, traffic, cluster, options);
+/// The best of the starts and of Scotch's mapping, refined.
+Placement refined(std::vector<Start> starts, Devices mapped, const Layout& layout,
+                  const std::vector<Traffic>& traffic, const Topology& cluster,
+                  const PlacementOptions& options) {
+  const std::size_t num_ranks = layout.num_ranks();
   const bool has_few = num_ranks <= few_ranks;
   if (has_few) {
     add_random_starts(starts, options.seed);
   } else {
     starts = {std::move(starts[best_start(layout, starts)])};
   }
-  Devices mapped = map_by_scotch(num_ranks, traffic, cluster, layout.level_costs(), options.seed);
   if (!mapped.empty()) starts.push_back({std::move(mapped), "Scotch"});
   std::optional<Placement> best;
   for (Start& start : starts) {
@@ -234,6 +234,14 @@ Placement place_from(std::vector<Start> starts, const std::vector<Traffic>& traf
     if (!best || is_better(placement, *best)) best = std::move(placement);
   }
   return *best;
+}
+
+Placement place_from(std::vector<Start> starts, const std::vector<Traffic>& traffic,
+                     const Topology& cluster, const PlacementOptions& options) {
+  const std::size_t num_ranks = starts.front().devices.size();
+  const Layout layout(num_ranks, traffic, cluster, options);
+  Devices mapped = map_by_scotch(num_ranks, traffic, cluster, layout.level_costs(), options.seed);
+  return refined(std::move(starts), std::move(mapped), layout, traffic, cluster, options);
 }
 
 }  // namespace
@@ -315,6 +323,27 @@ Placement place_grid(const std::vector<Dimension>& grid, const Topology& cluster
                      const PlacementOptions& options) {
   const auto traffic = grid_traffic(grid);
   return place_from(orders_of(grid), traffic, cluster, options);
+}
+
+std::vector<Placement> candidate_placements(const std::vector<Dimension>& grid,
+                                            const std::vector<Traffic>& traffic,
+                                            const Topology& cluster,
+                                            const PlacementOptions& options) {
+  std::vector<Start> starts = orders_of(grid);
+  const Layout layout(starts.front().devices.size(), traffic, cluster, options);
+  Devices mapped =
+      map_by_scotch(layout.num_ranks(), traffic, cluster, layout.level_costs(), options.seed);
+  std::vector<Placement> candidates;
+  for (const Start& start : starts) {
+    candidates.push_back(measured(layout, traffic, cluster, start));
+  }
+  if (!mapped.empty()) {
+    candidates.push_back(measured(layout, traffic, cluster, {mapped, "Scotch"}));
+  }
+  Placement best = refined(std::move(starts), std::move(mapped), layout, traffic, cluster, options);
+  best.source += ", refined";
+  candidates.push_back(std::move(best));
+  return candidates;
 }
 
 Placement place(std::size_t num_ranks, const std::vector<Traffic>& traffic, const Topology& cluster,

@@ -58,6 +58,14 @@ double congestion_seconds(const std::vector<Traffic>& traffic, const Topology& c
 Placement place_grid(const std::vector<Dimension>& grid, const Topology& cluster,
                      const PlacementOptions& options = {});
 
+/// All that there is to choose from for ranks of a grid that exchange `traffic`: every order of the
+/// dimensions, the first as numbered; Scotch's mapping, where there is one; and the best of these
+/// refined by swaps, named after what it was made from. Throws as place_grid() does.
+std::vector<Placement> candidate_placements(const std::vector<Dimension>& grid,
+                                            const std::vector<Traffic>& traffic,
+                                            const Topology& cluster,
+                                            const PlacementOptions& options = {});
+
 /// Places ranks by what they exchange: the best of the given order and Scotch's mapping, refined.
 Placement place(std::size_t num_ranks, const std::vector<Traffic>& traffic, const Topology& cluster,
                 const PlacementOptions& options = {});

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <numeric>
 
 namespace weir::simulation {
 
@@ -69,13 +68,13 @@ class Rings {
 
 /// Bytes per second of each rank's ring; `ring_of(coordinates)` names the ring.
 template <class RingOf>
-std::vector<double> ring_rates(const PlacedPlan& plan, const std::vector<std::uint32_t>& devices,
-                               RingOf ring_of) {
+std::vector<double> ring_rates(const Layout& layout, const schedule::Topology& cluster,
+                               const std::vector<std::uint32_t>& devices, RingOf ring_of) {
   std::map<std::size_t, std::vector<std::size_t>> members;
   for (std::size_t r = 0; r < devices.size(); ++r) {
-    members[ring_of(coordinates_of(plan.layout(), r))].push_back(r);
+    members[ring_of(coordinates_of(layout, r))].push_back(r);
   }
-  Rings rings(plan.cluster);
+  Rings rings(cluster);
   for (const auto& [name, ranks] : members) {
     std::vector<std::uint32_t> ring;
     for (const std::size_t r : ranks) ring.push_back(devices[r]);
@@ -91,15 +90,72 @@ std::vector<double> ring_rates(const PlacedPlan& plan, const std::vector<std::ui
   return of_rank;
 }
 
-/// How much longer each rank's ring takes than the slowest of the same rings on devices in order.
+/// The cluster as the time model sees it: nodes, and the slowest link between all of them.
+schedule::Topology two_levels(const schedule::Topology& cluster) {
+  const auto& levels = cluster.levels();
+  if (levels.size() == 1) return cluster;
+  std::vector<schedule::Level> two = {levels.front(), levels.back()};
+  for (const schedule::Level& each : levels) {
+    two.front().link.bandwidth = std::min(two.front().link.bandwidth, each.link.bandwidth);
+  }
+  return {cluster.name(), std::move(two), cluster.devices()};
+}
+
+/// Where it thinks that ranks are: all of a stage side by side, stage after stage.
+std::vector<std::uint32_t> stage_by_stage(const PlacedPlan& plan) {
+  const Layout& layout = plan.layout();
+  std::vector<std::uint32_t> devices(plan.device_of_rank.size());
+  const auto num_inside = static_cast<std::size_t>(layout.tensor * layout.context);
+  for (std::size_t r = 0; r < devices.size(); ++r) {
+    const RankCoordinates at = coordinates_of(layout, r);
+    const std::size_t block = at.pipeline * static_cast<std::size_t>(layout.data) + at.data;
+    devices[r] = static_cast<std::uint32_t>(block * num_inside + r % num_inside);
+  }
+  return devices;
+}
+
+/// Seconds that the most loaded link takes while every expert rank hands a byte to its group, a
+/// share to each, all groups at once.
+double exchange_seconds(const Layout& layout, const schedule::Topology& cluster,
+                        const std::vector<std::uint32_t>& devices) {
+  const auto& levels = cluster.levels();
+  const auto num_members = static_cast<std::size_t>(layout.expert);
+  const auto t = static_cast<std::size_t>(layout.tensor);
+  const auto c = static_cast<std::size_t>(layout.context);
+  const auto size = static_cast<double>(num_members);
+  double slowest = (size - 1) / size / levels.back().link.bandwidth;
+  for (std::size_t l = 1; l < levels.size(); ++l) {
+    const auto& group_of_device = levels[l].group_of_device;
+    std::vector<double> leaving(cluster.num_groups(l), 0);
+    std::vector<double> num_devices(leaving.size(), 0);
+    for (const std::uint32_t group : group_of_device) ++num_devices[group];
+    for (std::size_t pipeline = 0; pipeline < static_cast<std::size_t>(layout.pipeline);
+         ++pipeline) {
+      const auto num_ranks = static_cast<std::size_t>(layout.num_stage_devices());
+      for (std::size_t first = 0; first < num_ranks; first += num_members) {
+        std::map<std::uint32_t, double> members;  // by group of the level
+        for (std::size_t i = first; i < first + num_members; ++i) {
+          const std::size_t rank = rank_at(layout, {i % t, i / t % c, pipeline, i / (t * c)});
+          ++members[group_of_device[devices[rank]]];
+        }
+        for (const auto& [group, count] : members) leaving[group] += count * (size - count) / size;
+      }
+    }
+    for (std::size_t g = 0; g < leaving.size(); ++g) {
+      slowest = std::max(slowest, leaving[g] / (num_devices[g] * levels[l - 1].link.bandwidth));
+    }
+  }
+  return slowest;
+}
+
+/// How much longer each rank's ring takes than the slowest where the time model thinks they are.
 template <class RingOf>
 std::vector<double> ring_factors(const PlacedPlan& plan, RingOf ring_of) {
-  std::vector<std::uint32_t> in_order(plan.device_of_rank.size());
-  std::iota(in_order.begin(), in_order.end(), std::uint32_t{0});
-  if (plan.device_of_rank == in_order) return std::vector<double>(in_order.size(), 1);
-  const std::vector<double> expected = ring_rates(plan, in_order, ring_of);
+  const std::vector<double> expected =
+      ring_rates(plan.layout(), two_levels(plan.cluster), stage_by_stage(plan), ring_of);
   const double slowest = *std::min_element(expected.begin(), expected.end());
-  std::vector<double> factors = ring_rates(plan, plan.device_of_rank, ring_of);
+  std::vector<double> factors =
+      ring_rates(plan.layout(), plan.cluster, plan.device_of_rank, ring_of);
   for (double& each : factors) each = slowest / each;
   return factors;
 }
@@ -140,6 +196,18 @@ Network::Network(const PlacedPlan& plan) : plan_(plan) {
     at.data = 0;
     return rank_at(layout, at);
   });
+  if (layout.context > 1) {
+    const std::vector<double> context = ring_factors(plan, [&](RankCoordinates at) {
+      at.context = 0;
+      return rank_at(layout, at);
+    });
+    exchange_factors_.context = *std::max_element(context.begin(), context.end());
+  }
+  if (layout.expert > 1) {
+    exchange_factors_.experts =
+        exchange_seconds(layout, plan.cluster, plan.device_of_rank) /
+        exchange_seconds(layout, two_levels(plan.cluster), stage_by_stage(plan));
+  }
   data_factor_.assign(static_cast<std::size_t>(layout.pipeline), 0);
   for (std::size_t r = 0; r < num_ranks; ++r) {
     double& most = data_factor_[coordinates_of(layout, r).pipeline];

@@ -37,11 +37,16 @@ class Network {
   /// takes `stretch` times as long.
   double send(const Route& route, double now, double stretch);
 
-  /// How much longer rings of tensor ranks take where they are than where the time model thinks, on
-  /// devices in the order of ranks: they may leave the node, and share its adapters.
+  /// How much longer rings of tensor ranks take where they are than where the time model thinks,
+  /// the ranks of a stage side by side, on a cluster whose nodes are all joined by its slowest
+  /// link: they may leave the node, and share its adapters; or stay behind a switch.
   double tensor_factor(std::size_t rank) const { return tensor_factor_[rank]; }
   /// The same of the slowest ring of gradients of a pipeline rank.
   double data_factor(std::size_t pipeline_rank) const { return data_factor_[pipeline_rank]; }
+
+  /// The same of the slowest ring of context ranks, and of the slowest exchange between experts, in
+  /// which every rank sends every other as much and uplinks are shared.
+  const training::ExchangeFactors& exchange_factors() const { return exchange_factors_; }
 
  private:
   const training::PlacedPlan& plan_;
@@ -54,6 +59,7 @@ class Network {
   std::vector<double> free_at_;
   std::vector<double> tensor_factor_;
   std::vector<double> data_factor_;
+  training::ExchangeFactors exchange_factors_;
 };
 
 }  // namespace weir::simulation

@@ -56,11 +56,32 @@ PassTime pass_of(const IterationTime& time) {
   return pass;
 }
 
+/// Layers of a stage.
+struct StageLayers {
+  std::int64_t num_all = 0;
+  std::int64_t num_dense = 0;  ///< Without experts, in a model that has some.
+
+  auto operator<=>(const StageLayers&) const = default;
+};
+
+/// The dense layers of a model with experts are its first.
+std::vector<StageLayers> stage_layers(const PlacedPlan& plan) {
+  std::vector<StageLayers> stages;
+  std::int64_t num_dense = plan.model.experts.num_dense_layers;
+  for (const std::int64_t num_layers : layers_of_stages(plan)) {
+    stages.push_back({num_layers, std::min(num_layers, num_dense)});
+    num_dense -= stages.back().num_dense;
+  }
+  return stages;
+}
+
 /// What the time model says of so many layers, as a pipeline of one stage. The forward pass is what
 /// full recomputation adds; gradients of weights are products as large as the forward ones.
-ChunkTime chunk_time(const PlacedPlan& plan, std::int64_t num_layers, bool has_logits) {
+ChunkTime chunk_time(const PlacedPlan& plan, const StageLayers& layers, bool has_logits,
+                     const training::ExchangeFactors& factors) {
   training::Transformer model = plan.model;
-  model.num_layers = num_layers;
+  model.num_layers = layers.num_all;
+  model.experts.num_dense_layers = layers.num_dense;
   Layout layout = plan.layout();
   layout.pipeline = 1;
   layout.interleave = 1;
@@ -68,7 +89,7 @@ ChunkTime chunk_time(const PlacedPlan& plan, std::int64_t num_layers, bool has_l
   const double share = 1 / layout.num_micro_batches();
   const auto predicted = [&](training::Recompute recompute) {
     layout.recompute = recompute;
-    IterationTime time = predict(model, layout, plan.machine, plan.software);
+    IterationTime time = predict(model, layout, plan.machine, plan.software, factors);
     if (!has_logits) time.logits = 0;
     return time;
   };
@@ -102,13 +123,15 @@ class Simulation {
         schedule_(plan.schedule),
         num_ranks_(schedule_.num_ranks()),
         num_replicas_(static_cast<std::size_t>(plan.layout().data)),
+        layers_(stage_layers(plan)),
         network_(plan),
         closed_(predict(plan.model, plan.layout(), plan.machine, plan.software)) {
-    const std::vector<std::int64_t> layers = layers_of_stages(plan);
-    std::map<std::pair<std::int64_t, bool>, ChunkTime> known;
-    for (std::size_t stage = 0; stage < layers.size(); ++stage) {
-      const auto key = std::pair(layers[stage], stage + 1 == layers.size());
-      if (!known.contains(key)) known[key] = chunk_time(plan, key.first, key.second);
+    std::map<std::pair<StageLayers, bool>, ChunkTime> known;
+    for (std::size_t stage = 0; stage < layers_.size(); ++stage) {
+      const auto key = std::pair(layers_[stage], stage + 1 == layers_.size());
+      if (!known.contains(key)) {
+        known[key] = chunk_time(plan, key.first, key.second, network_.exchange_factors());
+      }
       chunks_.push_back(known[key]);
     }
     // The time model stretches all that happens in the pipeline.
@@ -144,7 +167,7 @@ class Simulation {
   void arrive(const Event& event);
   void run_pipelines();
   double data_end(std::size_t rank) const;
-  double parameters_of(std::size_t rank) const;
+  double device_parameters(std::size_t rank) const;
   double data_seconds(std::size_t rank) const;
   double gradients_made(std::size_t rank, std::size_t chunk, double share) const;
 
@@ -161,6 +184,7 @@ class Simulation {
   const training::PipelineSchedule& schedule_;
   std::size_t num_ranks_;     ///< Of a pipeline.
   std::size_t num_replicas_;  ///< Pipelines.
+  std::vector<StageLayers> layers_;
   Network network_;
   IterationTime closed_;
   std::vector<ChunkTime> chunks_;  ///< By stage.
@@ -341,17 +365,27 @@ void Simulation::run_pipelines() {
   }
 }
 
-double Simulation::parameters_of(std::size_t rank) const {
-  const std::vector<std::int64_t> layers = layers_of_stages(plan_);
+/// Of one device.
+double Simulation::device_parameters(std::size_t rank) const {
+  using training::LayerKind;
+  const training::Transformer& model = plan_.model;
+  const auto kind = model.has_experts() ? LayerKind::experts : LayerKind::dense;
+  const training::LayerParameters dense = parameters_of(model, LayerKind::dense);
+  const training::LayerParameters other = parameters_of(model, kind);
   const double embedding =
-      static_cast<double>(plan_.model.vocabulary) * static_cast<double>(plan_.model.hidden);
-  double parameters = 0;
+      static_cast<double>(model.vocabulary) * static_cast<double>(model.hidden);
+  double common = 0;
+  double routed = 0;
   for (std::size_t chunk = 0; chunk < schedule_.num_chunks; ++chunk) {
     const std::size_t stage = schedule_.stage_of(rank, chunk);
-    parameters += static_cast<double>(layers[stage]) * parameters_per_layer(plan_.model);
-    if (stage == 0 || stage + 1 == schedule_.num_stages()) parameters += embedding;
+    const auto num_dense = static_cast<double>(layers_[stage].num_dense);
+    const auto num_others = static_cast<double>(layers_[stage].num_all) - num_dense;
+    common += num_dense * dense.common + num_others * other.common;
+    routed += num_others * other.routed;
+    if (stage == 0 || stage + 1 == schedule_.num_stages()) common += embedding;
   }
-  return parameters;
+  return common / static_cast<double>(plan_.layout().tensor) +
+         routed / static_cast<double>(plan_.layout().expert);
 }
 
 /// Exchange of a rank's gradients, nothing hidden. The time model's is of the largest stage, all
@@ -364,9 +398,9 @@ double Simulation::data_seconds(std::size_t rank) const {
   const double whole = predict(plan_.model, plan_.layout(), plan_.machine, software).data;
   const double rings = predict(untied, plan_.layout(), plan_.machine, software).data;
   double most = 0;
-  for (std::size_t r = 0; r < num_ranks_; ++r) most = std::max(most, parameters_of(r));
+  for (std::size_t r = 0; r < num_ranks_; ++r) most = std::max(most, device_parameters(r));
   const bool is_at_an_end = rank == 0 || rank + 1 == num_ranks_;
-  return network_.data_factor(rank) * rings * parameters_of(rank) / most +
+  return network_.data_factor(rank) * rings * device_parameters(rank) / most +
          (is_at_an_end ? whole - rings : 0);
 }
 
@@ -417,7 +451,7 @@ PlanSimulation Simulation::run() {
   // The rank that everybody waits for at the end.
   double most_parameters = 0;
   for (std::size_t r = 0; r < num_ranks_; ++r) {
-    most_parameters = std::max(most_parameters, parameters_of(r));
+    most_parameters = std::max(most_parameters, device_parameters(r));
   }
   const double update = closed_.optimizer - plan_.machine.iteration_seconds;
   double total = 0;
@@ -429,7 +463,7 @@ PlanSimulation Simulation::run() {
       passed = std::max(passed, cells_[cell_of(replica, rank)].end);
     }
     const double exchanged = data_end(rank);
-    const double end = exchanged + update * parameters_of(rank) / most_parameters +
+    const double end = exchanged + update * device_parameters(rank) / most_parameters +
                        plan_.machine.iteration_seconds;
     if (end <= total) continue;
     total = end;

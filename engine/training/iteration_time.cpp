@@ -46,8 +46,8 @@ Work operator*(double factor, const Work& a) {
 class Prediction {
  public:
   Prediction(const Transformer& model, const Layout& layout, const Machine& machine,
-             const Software& software)
-      : model_(model), layout_(layout), machine_(machine), software_(software) {}
+             const Software& software, const ExchangeFactors& factors = {})
+      : model_(model), layout_(layout), machine_(machine), software_(software), factors_(factors) {}
 
   IterationTime iteration() const;
   Work layer_forward(LayerKind kind) const;
@@ -100,6 +100,7 @@ class Prediction {
   const Layout& layout_;
   const Machine& machine_;
   const Software& software_;
+  ExchangeFactors factors_;
 };
 
 /// An m x k by k x n product. Sides are filled up to tiles, pipelines of the units fill and drain.
@@ -227,8 +228,9 @@ double Prediction::context_forward() const {
   if (layout_.context == 1) return 0;
   if (software_.has_context_ring) {
     const double block = tokens() * kv_bytes_per_token(model_, layout_);
-    const double sending = block / slowest_hop(model_, layout_, machine_).bytes_per_second +
-                           machine_.node_latency_seconds;
+    const double sending =
+        factors_.context * block / slowest_hop(model_, layout_, machine_).bytes_per_second +
+        machine_.node_latency_seconds;
     const auto num_blocks = static_cast<double>(layout_.context);
     return (num_blocks - 1) * std::max(0.0, sending - attention_forward() / num_blocks);
   }
@@ -237,7 +239,7 @@ double Prediction::context_forward() const {
   links.num_ranks_in_node = ranks_in_node(layout_.context, layout_.tensor);
   const double bytes =
       tokens() * static_cast<double>(layout_.context) * kv_bytes_per_token(model_, layout_);
-  return ring_all_gather_seconds(links, bytes);
+  return factors_.context * ring_all_gather_seconds(links, bytes);
 }
 
 /// Expert ranks are consecutive ranks of a stage.
@@ -259,7 +261,8 @@ double Prediction::experts_forward() const {
     network_share =
         std::min(1.0, static_cast<double>(num_nodes) / static_cast<double>(experts.num_chosen));
   }
-  return 2 * (all_to_all_seconds(links, expert_exchange_bytes(model_, layout_), network_share) +
+  return 2 * (factors_.experts *
+                  all_to_all_seconds(links, expert_exchange_bytes(model_, layout_), network_share) +
               machine_.node_latency_seconds);
 }
 
@@ -450,8 +453,8 @@ IterationTime Prediction::iteration() const {
 }  // namespace
 
 IterationTime predict(const Transformer& model, const Layout& layout, const Machine& machine,
-                      const Software& software) {
-  return Prediction(model, layout, machine, software).iteration();
+                      const Software& software, const ExchangeFactors& factors) {
+  return Prediction(model, layout, machine, software, factors).iteration();
 }
 
 LayerTime predict_layer(const Transformer& model, const Layout& layout, const Machine& machine,

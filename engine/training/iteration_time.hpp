@@ -72,9 +72,16 @@ struct IterationTime {
   }
 };
 
+/// How many times as long exchanges inside a stage travel as between consecutive devices; what is
+/// hidden behind computing hides as much as before.
+struct ExchangeFactors {
+  double context = 1;
+  double experts = 1;
+};
+
 /// Predicts one iteration. Closed form, microseconds. The layout must have passed check().
 IterationTime predict(const Transformer& model, const Layout& layout, const Machine& machine,
-                      const Software& software);
+                      const Software& software, const ExchangeFactors& factors = {});
 
 /// Seconds of one layer's forward and backward pass of one micro-batch; what is recomputed belongs
 /// to the backward pass ([Korthikanti22]).

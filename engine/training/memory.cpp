@@ -5,7 +5,8 @@
 
 namespace weir::training {
 
-double activation_bytes_per_layer(const Transformer& model, const Layout& layout, LayerKind kind) {
+double activation_bytes_per_layer(const Transformer& model, const Layout& layout, LayerKind kind,
+                                  bool has_fused_attention) {
   const auto s = static_cast<double>(model.sequence);
   const auto h = static_cast<double>(model.hidden);
   const auto tokens =
@@ -35,9 +36,10 @@ double activation_bytes_per_layer(const Transformer& model, const Layout& layout
     cut += tokens * experts.load * static_cast<double>(experts.num_chosen) *
            (4 * h + per_width * width);
   }
-  // Scores and softmax, 2 bytes each, and the dropout mask of 1.
+  // Scores and softmax, 2 bytes each, and the dropout mask of 1; or what they are made from again.
+  const double per_query = has_fused_attention ? 4 : 5 * s;
   const double core = layout.recompute == Recompute::none
-                          ? 5 * tokens * s * static_cast<double>(model.num_heads)
+                          ? per_query * tokens * static_cast<double>(model.num_heads)
                           : 0;
   return (layout.has_sequence_parallelism ? whole / t : whole) + (cut + core) / t;
 }
@@ -83,16 +85,19 @@ MemoryUse memory_of(const DeviceParameters& parameters, double activations, cons
   return use;
 }
 
-double stage_activations(const Transformer& model, const Layout& layout,
-                         const StageLayers& layers) {
+double stage_activations(const Transformer& model, const Layout& layout, const StageLayers& layers,
+                         bool has_fused_attention) {
+  const auto of_layer = [&](LayerKind kind) {
+    return activation_bytes_per_layer(model, layout, kind, has_fused_attention);
+  };
   const double in_flight = micro_batches_in_flight(layout);
-  return in_flight * layers.dense * activation_bytes_per_layer(model, layout, LayerKind::dense) +
-         in_flight * layers.experts * activation_bytes_per_layer(model, layout, LayerKind::experts);
+  return in_flight * layers.dense * of_layer(LayerKind::dense) +
+         in_flight * layers.experts * of_layer(LayerKind::experts);
 }
 
 /// Memory of a stage of these layers; the first has the embedding.
 MemoryUse stage_memory(const Transformer& model, const Layout& layout, const StageLayers& layers,
-                       bool is_first) {
+                       bool is_first, bool has_fused_attention) {
   const auto h = static_cast<double>(model.hidden);
   const auto vocabulary = static_cast<double>(model.vocabulary);
   const auto t = static_cast<double>(layout.tensor);
@@ -104,7 +109,7 @@ MemoryUse stage_memory(const Transformer& model, const Layout& layout, const Sta
     }
     if (model.has_positions) parameters.common += static_cast<double>(model.sequence) * h / t;
   }
-  double activations = stage_activations(model, layout, layers);
+  double activations = stage_activations(model, layout, layers, has_fused_attention);
   const double tokens = static_cast<double>(model.sequence * layout.micro_batch) /
                         static_cast<double>(layout.context);
   if (layout.recompute == Recompute::full) {
@@ -112,7 +117,8 @@ MemoryUse stage_memory(const Transformer& model, const Layout& layout, const Sta
     Layout kept = layout;
     kept.recompute = Recompute::none;
     activations += activation_bytes_per_layer(
-        model, kept, layers.experts > 0 ? LayerKind::experts : LayerKind::dense);
+        model, kept, layers.experts > 0 ? LayerKind::experts : LayerKind::dense,
+        has_fused_attention);
   }
   if (layout.pipeline == 1) {
     // Logits in 2 bytes; in 4 bytes a copy, its exponentials, their gradient; that in 2 again.
@@ -130,17 +136,18 @@ MemoryUse layer_memory(const Transformer& model, const Layout& layout) {
   // The published tables count matrices only.
   const double vectors = (model.has_biases ? 13 : 2) * static_cast<double>(model.hidden);
   const DeviceParameters parameters = parameters_of_layers(model, layout, layers, vectors);
-  return memory_of(parameters, stage_activations(model, layout, layers), layout);
+  return memory_of(parameters, stage_activations(model, layout, layers, false), layout);
 }
 
-MemoryUse device_memory(const Transformer& model, const Layout& layout) {
+MemoryUse device_memory(const Transformer& model, const Layout& layout, bool has_fused_attention) {
   const std::int64_t num_layers = (model.num_layers + layout.pipeline - 1) / layout.pipeline;
   const std::int64_t num_dense = std::min(num_layers, num_layers_of(model, LayerKind::dense));
   const MemoryUse first = stage_memory(
       model, layout, {static_cast<double>(num_dense), static_cast<double>(num_layers - num_dense)},
-      true);
+      true, has_fused_attention);
   if (!model.has_experts() || layout.pipeline == 1) return first;
-  MemoryUse second = stage_memory(model, layout, {0, static_cast<double>(num_layers)}, false);
+  MemoryUse second =
+      stage_memory(model, layout, {0, static_cast<double>(num_layers)}, false, has_fused_attention);
   second.is_first_stage = false;
   return first.total_bytes() >= second.total_bytes() ? first : second;
 }

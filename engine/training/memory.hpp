@@ -25,14 +25,20 @@ struct MemoryUse {
 /// recomputed in full the layer's input is left, 2 s b h / c. Gated networks keep both factors,
 /// grouped queries fewer keys and values, latent attention its latent vectors besides.
 ///
+/// Fused attention never writes scores down and makes them again from queries, keys and one 4-byte
+/// log-sum of exponentials a token and head ([Dao22]): 4 s b a / (c t) in the place of the term in
+/// a.
+///
 /// A layer of experts keeps of every token k copies: what goes into the experts, inside them and
 /// comes out, 4 h + 8 f bytes each where gated, divided by t. Expert ranks do not divide it.
 double activation_bytes_per_layer(const Transformer& model, const Layout& layout,
-                                  LayerKind kind = LayerKind::dense);
+                                  LayerKind kind = LayerKind::dense,
+                                  bool has_fused_attention = false);
 
 /// Memory of the layers on the first stage: mixed precision with Adam, 18 bytes a parameter (2
 /// weight, 4 gradient, 4 master weight, 8 moments) before ZeRO shares them out, and the activations
-/// of all micro-batches in flight. Embeddings and logits are left out, as in the published tables.
+/// of all micro-batches in flight, scores kept. Embeddings and logits are left out, as in the
+/// published tables.
 MemoryUse layer_memory(const Transformer& model, const Layout& layout);
 
 /// Memory of the first stage, or of one of experts alone behind it where that needs more, with what
@@ -40,6 +46,7 @@ MemoryUse layer_memory(const Transformer& model, const Layout& layout);
 /// the layer at work under full recomputation, logits where the first stage is the last. What
 /// libraries and allocators hold besides is not in it. Routed experts are divided by expert ranks,
 /// and by ZeRO over the ranks of a stage that hold the same.
-MemoryUse device_memory(const Transformer& model, const Layout& layout);
+MemoryUse device_memory(const Transformer& model, const Layout& layout,
+                        bool has_fused_attention = false);
 
 }  // namespace weir::training

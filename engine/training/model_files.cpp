@@ -227,6 +227,9 @@ ModelFile read_megatron(const Text& text) {
   check(model);
   read.constraints = read_constraints(arguments, model);
   read.global_batch = arguments.number("--global-batch-size");
+  if (const auto backend = arguments.word("--attention-backend")) {
+    read.has_fused_attention = *backend != "unfused" && *backend != "local";
+  }
   return read;
 }
 

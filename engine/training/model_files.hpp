@@ -15,6 +15,7 @@ struct ModelFile {
   Transformer model;
   LayoutConstraints constraints{};
   std::optional<std::int64_t> global_batch{};
+  std::optional<bool> has_fused_attention{};
 };
 
 /// Reads a description of a transformer; nothing where the file is none. Told by the content:

@@ -134,7 +134,7 @@ void Search::search_memory(Layout layout) {
     if (!is_allowed(request_.constraints.zero_stage, stage) || !zero_stage_is_considered(layout)) {
       continue;
     }
-    consider(layout, device_memory(request_.model, layout));
+    consider(layout, device_memory(request_.model, layout, request_.software.has_fused_attention));
   }
 }
 

@@ -3,9 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <weir/engine/schedule/topology.hpp>
@@ -28,6 +26,14 @@ struct RankCoordinates {
 RankCoordinates coordinates_of(const Layout& layout, std::size_t rank);
 std::size_t rank_at(const Layout& layout, const RankCoordinates& at);
 
+/// A way to place the ranks of a plan, and what it costs in an iteration.
+struct PlacementScore {
+  std::string source;         ///< Dimensions from the inside, or Scotch; what was refined.
+  double seconds = 0;         ///< Of the iteration, simulated event by event.
+  double hop_bytes = 0;       ///< Bytes times the edges of the cluster's tree that they cross.
+  double uplink_seconds = 0;  ///< That the most loaded uplink is busy.
+};
+
 /// A parallel plan with all that it takes to run or to simulate it: who is on which device, and
 /// what each does in which order.
 struct PlacedPlan {
@@ -42,6 +48,9 @@ struct PlacedPlan {
   std::int64_t num_considered = 0;
   std::int64_t num_fitting = 0;
 
+  /// The chosen placement, then what it was compared to; none: ranks are in order, unasked.
+  std::vector<PlacementScore> placements{};
+
   const Layout& layout() const { return plan.layout; }
 };
 
@@ -52,16 +61,5 @@ PlacedPlan place_in_order(const ParallelPlanRequest& request, const ParallelPlan
 
 /// Layers of each stage, a chunk of a rank: as even as they can be, more on the last ones.
 std::vector<std::int64_t> layers_of_stages(const PlacedPlan& plan);
-
-/// The plan as JSON, in seconds and bytes; docs/planning.md lists the keys. Equal plans give equal
-/// text.
-std::string to_json(const PlacedPlan& plan);
-
-/// Reads what to_json() wrote; `name` is told in errors. Throws Error{input} for what is no plan:
-/// not JSON, a key that is missing or not as documented, a model that is not built in, ranks that
-/// share a device, ticks that cannot be run.
-PlacedPlan parse_plan(std::string_view text, const std::string& name);
-
-PlacedPlan read_plan(const std::filesystem::path& path);
 
 }  // namespace weir::training

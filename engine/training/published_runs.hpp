@@ -128,6 +128,11 @@ inline constexpr std::array megascale_runs = {
     MegaScaleRun{12288, 6144, 8.57, 41.2, 6.34, 55.2},
 };
 
+/// [Jiang24 §6.3]: points of utilisation gained, about, by taking away hosts that took 10 % longer
+/// for the same forward passes. How many, and in which stages, is not said.
+inline constexpr double megascale_straggler_factor = 1.1;
+inline constexpr double megascale_straggler_points = 0.7;
+
 /// [Jiang24], ablation: what each change adds, 256 devices, batch 256.
 struct MegaScaleStep {
   std::string_view label;

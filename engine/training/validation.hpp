@@ -67,6 +67,18 @@ ErrorSummary errors_of(const std::vector<ValidationRow>& rows, const std::string
 /// Throws Error{input} naming file and line.
 Validation validate(const std::string& fit_folder, const std::string& data_folder);
 
+/// A published run and the constants that were fitted for it.
+struct CalibratedRun {
+  Transformer model;
+  Layout layout;
+  Machine machine;
+  Software software;
+};
+
+/// [Jiang24]'s largest run, 12,288 devices with all of MegaScale's changes, as validate_scaling()
+/// calibrates it.
+CalibratedRun largest_megascale_run();
+
 // The parts of validate().
 void validate_recompute(Validation& validation);
 void validate_scaling(Validation& validation);

@@ -270,6 +270,14 @@ void validate_recipes(Validation& validation) {
 
 }  // namespace
 
+CalibratedRun largest_megascale_run() {
+  const published::MegaScaleRun& run = published::megascale_runs.back();
+  const Software software = software_of({});
+  Validation unused;
+  return {built_in_model("megascale-175b"), megascale_layout(run.num_devices, run.global_batch),
+          megascale_machine(software, "", true, unused), software};
+}
+
 void validate_scaling(Validation& validation) {
   const Machine megatron = validate_megascale_column(false, validation);
   validate_megascale_column(true, validation);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // weir plan.
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -97,7 +98,21 @@ TEST_F(PlanTest, PlansATransformer) {
     EXPECT_NEAR(total, plan.at(sum).get<double>(), 1e-9 * total);
   }
   EXPECT_EQ(plan.at("ranks").size(), 512U);
-  EXPECT_EQ(plan.at("ranks")[8].at("device"), 8);
+  // Placed: each rank on a device of its own, the chosen placement first and none faster.
+  std::set<std::int64_t> devices;
+  for (const auto& rank : plan.at("ranks")) devices.insert(rank.at("device").get<std::int64_t>());
+  EXPECT_EQ(devices.size(), 512U);
+  const auto& placements = plan.at("placements");
+  EXPECT_GT(placements.size(), 2U);
+  for (const auto& each : placements) {
+    EXPECT_LE(placements[0].at("seconds").get<double>(),
+              each.at("seconds").get<double>() * (1 + 1e-9));
+    EXPECT_GT(each.at("hop_bytes").get<double>(), 0);
+  }
+  const auto chosen = placements[0].at("source").get<std::string>();
+  EXPECT_TRUE(has(run.out, "placed   " + chosen + ", best of ")) << run.out;
+  EXPECT_TRUE(has(run.out, " TB x hops, busiest uplink ")) << run.out;
+  EXPECT_TRUE(has(run.out, "placements of plan 1, simulated")) << run.out;
   EXPECT_EQ(plan.at("ticks").size(), plan.at("pipeline").get<std::size_t>());
   const auto fixed = weir(
       "plan gpt3-175b --cluster a100-8x64 --batch 1536 --tensor 8 --pipeline 8 --schedule 1f1b "
@@ -107,6 +122,37 @@ TEST_F(PlanTest, PlansATransformer) {
                   "plan     tensor 8, context 1, pipeline 8, data 8, micro-batch 2, 1f1b, "
                   "recompute full, ZeRO 1\n"))
       << fixed.out;
+}
+
+TEST_F(PlanTest, FusedAttentionMakesRoomForLongSamples) {
+  const std::string plan =
+      "plan llama3-8b --cluster h100-8x4 --batch 8 --sequence 131072 --recompute none";
+  const auto fused = weir(plan);
+  EXPECT_EQ(fused.code, 0) << fused.err;
+  const auto unfused = weir(plan + " --attention unfused");
+  EXPECT_EQ(unfused.code, 3) << unfused.out;
+  EXPECT_TRUE(has(unfused.err, "found no layout that fits in memory")) << unfused.err;
+}
+
+TEST_F(PlanTest, CalculonsSystemIsACluster) {
+  write("system.json", R"({
+    "matrix": {"float16": {"tflops": 312, "gflops_efficiency": [[128, 0.95], [0, 0.1]]}},
+    "mem1": {"GiB": 80, "GBps": 2048, "MB_efficiency": [[100, 0.9], [0, 0.3]]},
+    "networks": [
+      {"bandwidth": 300, "efficiency": 0.65, "size": 8, "latency": 1e-5},
+      {"bandwidth": 25, "efficiency": 0.9, "size": 65536, "latency": 2e-5}]})");
+  const auto run =
+      weir("plan gpt3-175b --cluster system.json --gpus 64 --batch 64 --json plan.json");
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_TRUE(has(run.out, "system.json: 64 devices, 8 in a node, 312 TF/s, 81.604 GB")) << run.out;
+  const auto plan = nlohmann::json::parse(read("plan.json"));
+  EXPECT_EQ(plan.at("machine").at("matmul_efficiency"), 0.95);
+  EXPECT_DOUBLE_EQ(plan.at("machine").at("node_bytes_per_second").get<double>(), 0.65 * 300e9);
+  write("layers.txt", "a 4\nb 4\n");
+  const auto stages = weir("plan layers.txt --cluster system.json --gpus 2");
+  ASSERT_EQ(stages.code, 0) << stages.err;
+  write("system.json", R"({"networks": []})");
+  EXPECT_EQ(weir("plan gpt3-175b --cluster system.json --batch 64").code, 3);
 }
 
 TEST_F(PlanTest, PlansExpertsOverTheirRanks) {
@@ -135,6 +181,10 @@ TEST_F(PlanTest, PlansTransformersFromFiles) {
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(nlohmann::json::parse(run.out).at("seconds"),
             nlohmann::json::parse(named.out).at("seconds"));
+  write("plan.json", run.out);
+  const auto simulated = weir("simulate plan.json");
+  ASSERT_EQ(simulated.code, 0) << simulated.err;
+  EXPECT_TRUE(has(simulated.out, "plan     gpt3.json on a100-8x64: ")) << simulated.out;
   write("run.sh",
         "--num-layers 48 --hidden-size 6144 --num-attention-heads 64 --seq-length 2048\n"
         "--tensor-model-parallel-size 8 --global-batch-size 32 --recompute-activations\n");

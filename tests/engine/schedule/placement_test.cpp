@@ -175,6 +175,30 @@ TEST(PlacementTest, TheSameEveryTime) {
   EXPECT_EQ(first.device_of_rank, place_grid(large, wide).device_of_rank);
 }
 
+TEST(PlacementTest, CandidatesAreAllOrdersScotchAndTheBestRefined) {
+  const std::vector<std::size_t> arity = {4, 4, 8};
+  const std::vector<Dimension> grid = {
+      {"tp", 4, 1000, true}, {"pp", 4, 50, false}, {"dp", 8, 30, true}};
+  const std::vector<Traffic> traffic = grid_traffic(grid);
+  const auto candidates = candidate_placements(grid, traffic, tree(arity));
+  ASSERT_EQ(candidates.size(), 8U);
+  EXPECT_EQ(candidates[0].source, "tp-pp-dp");
+  for (std::uint32_t rank = 0; rank < 128; ++rank) {
+    EXPECT_EQ(candidates[0].device_of_rank[rank], rank);
+  }
+  EXPECT_EQ(candidates[1].source, "tp-dp-pp");
+  EXPECT_EQ(candidates[1].device_of_rank[4], 32U);  // pp 1: behind 4 times 8
+  EXPECT_EQ(candidates[6].source, "Scotch");
+  const Placement& refined = candidates.back();
+  EXPECT_TRUE(refined.source.ends_with(", refined")) << refined.source;
+  EXPECT_EQ(refined.device_of_rank, place_grid(grid, tree(arity)).device_of_rank);
+  for (const Placement& each : candidates) {
+    expect_permutation(each.device_of_rank, 128);
+    EXPECT_NEAR(each.hop_bytes, expected_cost(traffic, arity, each.device_of_rank), 1e-6);
+    EXPECT_LE(refined.hop_bytes, each.hop_bytes * (1 + 1e-12)) << each.source;
+  }
+}
+
 // D104, alpa 752.
 TEST(PlacementTest, ALongPipelineCrossesNodesOnceForEach) {
   const Topology cluster = parse_cluster("a100-8x4");

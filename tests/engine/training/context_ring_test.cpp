@@ -109,6 +109,14 @@ TEST(ContextRing, ThePlannerRefusesARingThatDoesNotHideItsTransfers) {
   EXPECT_TRUE(slowest_hop(request.model, layout, request.machine).is_hidden());
 }
 
+// Latent keys and values and their positions travel whole; grouped ones cut by tensor ranks.
+TEST(ContextRing, BytesOfAToken) {
+  Layout layout;
+  layout.tensor = 4;
+  EXPECT_EQ(kv_bytes_per_token(built_in_model("deepseek-v3"), layout), 2 * (512 + 64));
+  EXPECT_EQ(kv_bytes_per_token(built_in_model("llama3-8b"), layout), 2 * 2 * 8 * 128 / 4);
+}
+
 }  // namespace
 
 }  // namespace weir::training

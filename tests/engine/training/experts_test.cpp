@@ -220,6 +220,96 @@ TEST(Experts, ThePublishedRecipeIsNear) {
   EXPECT_LT(time.total(), 52.04 * 2);
 }
 
+/// A machine on which nothing but matrices takes time, a second for 1e12 operations.
+Machine machine_of_matrices() {
+  Machine machine;
+  machine.peak_flops = 1e12;
+  machine.matmul_efficiency = 1;
+  machine.tile = 0;
+  machine.attention_efficiency = 1e30;
+  machine.memory_bytes_per_second = 1e30;
+  machine.node_bytes_per_second = 1e30;
+  machine.node_latency_seconds = 0;
+  machine.network_bytes_per_second = 1e30;
+  machine.network_tensor_bytes_per_second = 1e30;
+  return machine;
+}
+
+// Every product of a layer of DeepSeek-V3 on two tensor and eight expert ranks: latent vectors
+// whole on each tensor rank, heads cut, a quarter more than the mean of the tokens on the busiest
+// rank.
+TEST(Experts, EveryProductOfALayerIsTimed) {
+  Transformer model = built_in_model("deepseek-v3");
+  model.experts.load = 1.25;
+  Layout layout;
+  layout.tensor = 2;
+  layout.data = 4;
+  layout.expert = 8;
+  layout.global_batch = 12;
+  layout.micro_batch = 3;
+  layout.has_sequence_parallelism = true;
+  Software software;
+  software.has_fused_attention = true;
+  const double tokens = 3 * 4096;
+  const double latent = 7168.0 * (1536 + 512 + 64) +
+                        (1536.0 * 128 * 192 + 512.0 * 128 * (128 + 128) + 128.0 * 128 * 7168) / 2;
+  const double dense = tokens * (latent + 3 * 7168.0 * 18432 / 2);
+  const double experts = tokens * (latent + 7168.0 * 256 / 2 + 3 * 7168.0 * 2048 / 2 +
+                                   1.25 * 8 * 3 * 7168.0 * 2048 / 2);
+  for (const auto& [kind, products] :
+       {std::pair(LayerKind::dense, dense), std::pair(LayerKind::experts, experts)}) {
+    const LayerTime time = predict_layer(model, layout, machine_of_matrices(), software, kind);
+    EXPECT_NEAR(time.forward, 2 * products / 1e12, 1e-9 * time.forward);
+    EXPECT_NEAR(time.backward, 2 * time.forward, 1e-9 * time.forward);
+  }
+}
+
+// Bytes that one micro-batch leaves in a layer of DeepSeek-V3, tensor by tensor.
+TEST(Experts, EveryActivationOfALayerIsKept) {
+  const Transformer& model = built_in_model("deepseek-v3");
+  Layout layout;
+  layout.tensor = 2;
+  layout.data = 4;
+  layout.expert = 8;
+  layout.recompute = Recompute::selective;
+  layout.has_sequence_parallelism = true;
+  const double attention = 10.0 * 7168 + 4.0 * (1536 + 512) + 2 * 128.0 * 192 +
+                           2 * 128.0 * (192 + 128) + 2 * 128.0 * 128;
+  EXPECT_EQ(activation_bytes_per_layer(model, layout), 4096 * (attention + 8 * 18432.0) / 2);
+  EXPECT_EQ(activation_bytes_per_layer(model, layout, LayerKind::experts),
+            4096 * (attention + 8 * 2048.0 + 8 * (4 * 7168.0 + 8 * 2048)) / 2);
+}
+
+// Matrices alone, as the published tables count: no normalisations.
+TEST(Experts, ModelStateOfLayersCountsMatrices) {
+  const Transformer& model = built_in_model("mixtral-8x7b");
+  Layout layout;
+  layout.pipeline = 4;
+  layout.data = 8;
+  layout.expert = 8;
+  layout.global_batch = 8;
+  const LayerParameters layer = parameters_of(model, LayerKind::experts);
+  EXPECT_DOUBLE_EQ(layer_memory(model, layout).weights_bytes,
+                   2 * 8 * (layer.common - 2 * 4096 + layer.routed / 8));
+}
+
+// Two rings: of 16 data ranks, eight on a node, and of the two that hold the same experts, on two
+// nodes.
+TEST(Experts, GradientsOfExpertsHaveARingOfTheirOwn) {
+  const Transformer& model = built_in_model("mixtral-8x7b");
+  Layout layout;
+  layout.data = 16;
+  layout.expert = 8;
+  layout.global_batch = 16;
+  Machine machine;
+  machine.node_bytes_per_second = 200e9;
+  machine.network_bytes_per_second = 80e9;
+  const double common = 32 * parameters_of(model, LayerKind::experts).common + 32000.0 * 4096;
+  const double routed = 32 * parameters_of(model, LayerKind::experts).routed / 8;
+  EXPECT_NEAR(predict(model, layout, machine, {}).data,
+              2 * 15.0 / 16 * 4 * common / 80e9 + 2 * 0.5 * 4 * routed / 10e9, 1e-6);
+}
+
 }  // namespace
 
 }  // namespace weir::training

@@ -145,6 +145,26 @@ TEST(IterationTimeTest, UtilisationOfAnIdealMachineIsItsEfficiency) {
               0.5, 1e-9);
 }
 
+// The first and the last stage sum the gradients of the embedding that they share, cut by tensor
+// ranks, over one adapter of the eight; in one stage there is nothing to sum.
+TEST(IterationTimeTest, TiedEmbeddingsAreSummedBetweenStages) {
+  Transformer tied = built_in_model("gpt3-175b");
+  Transformer untied = tied;
+  untied.has_tied_embedding = false;
+  Layout layout;
+  layout.tensor = 8;
+  layout.pipeline = 8;
+  layout.global_batch = 8;
+  Machine machine;
+  machine.network_bytes_per_second = 80e9;
+  const auto data = [&](const Transformer& model) {
+    return predict(model, layout, machine, {}).data;
+  };
+  EXPECT_NEAR(data(tied) - data(untied), 2 * 4 * 51200.0 * 12288 / 8 / 10e9, 1e-9);
+  layout.pipeline = 1;
+  EXPECT_EQ(data(tied), data(untied));
+}
+
 }  // namespace
 
 }  // namespace weir::training

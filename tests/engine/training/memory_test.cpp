@@ -84,6 +84,28 @@ TEST(MemoryTest, ADeviceHoldsTheEmbeddingToo) {
             layer_memory(model, layout).activations_bytes);
 }
 
+// In the place of 5 s bytes a token and head of its rank there are 4, whatever the sequence.
+TEST(MemoryTest, FusedAttentionKeepsNoScores) {
+  Transformer model = built_in_model("gpt3-175b");
+  Layout layout;
+  layout.tensor = 8;
+  layout.context = 2;
+  layout.micro_batch = 2;
+  for (const std::int64_t s : {2048, 16384}) {
+    model.sequence = s;
+    const double unfused = activation_bytes_per_layer(model, layout);
+    const double fused = activation_bytes_per_layer(model, layout, LayerKind::dense, true);
+    const double heads_and_tokens = 96 / 8 * static_cast<double>(s);
+    EXPECT_EQ(unfused - fused, heads_and_tokens * (5 * static_cast<double>(s) - 4));
+    Layout selective = layout;
+    selective.recompute = Recompute::selective;
+    EXPECT_EQ(fused - activation_bytes_per_layer(model, selective, LayerKind::dense, true),
+              heads_and_tokens * 4);
+    EXPECT_EQ(activation_bytes_per_layer(model, selective, LayerKind::dense, true),
+              activation_bytes_per_layer(model, selective));
+  }
+}
+
 }  // namespace
 
 }  // namespace weir::training

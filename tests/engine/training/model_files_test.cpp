@@ -34,6 +34,15 @@ void expect_part(const std::string& text, const std::string& part) {
   EXPECT_NE(text.find(part), std::string::npos) << text;
 }
 
+TEST(ModelFiles, MegatronsAttentionBackend) {
+  const std::string sizes =
+      "--num-layers 4 --hidden-size 64 --num-attention-heads 4 --seq-length 32 ";
+  EXPECT_FALSE(parse(sizes).has_fused_attention);
+  EXPECT_EQ(parse(sizes + "--attention-backend flash").has_fused_attention, true);
+  EXPECT_EQ(parse(sizes + "--attention-backend unfused").has_fused_attention, false);
+  EXPECT_EQ(parse(sizes + "--attention-backend local").has_fused_attention, false);
+}
+
 TEST(ModelFiles, CalculonsJsonIsAGpt) {
   const ModelFile file = parse(
       R"({"hidden": 12288, "feedforward": 49152, "seq_size": 2048, "attn_heads": 96,

@@ -28,11 +28,11 @@ ParallelPlanRequest request_of(const std::string& model, std::int64_t num_nodes,
 
 ParallelPlan plan_of(const ParallelPlanRequest& request, const Layout& layout) {
   return {layout, predict(request.model, layout, request.machine, request.software),
-          device_memory(request.model, layout)};
+          device_memory(request.model, layout, request.software.has_fused_attention)};
 }
 
 bool fits(const ParallelPlanRequest& request, const Layout& layout) {
-  return device_memory(request.model, layout).total_bytes() <= request.memory_bytes;
+  return plan_of(request, layout).memory.total_bytes() <= request.memory_bytes;
 }
 
 /// All layouts by counting through every number: the oracle.
@@ -294,6 +294,20 @@ ParallelPlanRequest any_request(std::mt19937_64& random) {
   if (random() % 6 == 0) request.constraints.recompute = static_cast<Recompute>(random() % 3);
   if (random() % 6 == 0) request.constraints.zero_stage = static_cast<int>(random() % 4);
   return request;
+}
+
+// Scores of 131,072 tokens with each other fill any device; fused attention does not keep them.
+TEST(ParallelPlan, FusedAttentionPlansLongSamples) {
+  ParallelPlanRequest request = request_of("llama3-8b", 4, 8);
+  request.model.sequence = 131072;
+  request.constraints.recompute = Recompute::none;
+  EXPECT_THROW(plan_parallel(request, 1), Error);
+  request.software.has_fused_attention = true;
+  request.software.has_context_ring = true;
+  const ParallelPlan plan = plan_parallel(request, 1).best.front();
+  EXPECT_EQ(plan.memory.total_bytes(),
+            device_memory(request.model, plan.layout, true).total_bytes());
+  EXPECT_LE(plan.memory.total_bytes(), request.memory_bytes);
 }
 
 // WEIR_NUM_FUZZED=10000 takes more of them.

@@ -154,6 +154,36 @@ TEST(ScheduleTest, NamesTicksThatWaitForEachOther) {
   expect_refused(schedule, "rank 0 at backward 0 of chunk 0 waits for rank 0");
 }
 
+// D106, astra-sim 137, 370: two exchanges in two chunks each, over two ranks that take them in
+// opposite order, one at a time. Each rank's second chunk waits for what the other has put behind
+// its own: said, not waited for.
+TEST(ScheduleTest, ExchangesInOppositeOrderAreACircleThatIsNamed) {
+  PipelineSchedule schedule;
+  schedule.kind = Schedule::interleaved;
+  schedule.num_chunks = 2;
+  schedule.num_micro_batches = 2;
+  const auto forward = [](std::uint32_t chunk, std::uint32_t exchange) {
+    return Tick{Pass::forward, chunk, exchange};
+  };
+  const auto backward = [](std::uint32_t chunk, std::uint32_t exchange) {
+    return Tick{Pass::backward, chunk, exchange};
+  };
+  const std::vector<Tick> backwards = {backward(1, 0), backward(1, 1), backward(0, 0),
+                                       backward(0, 1)};
+  const auto with_backwards = [&](std::vector<Tick> ticks) {
+    ticks.insert(ticks.end(), backwards.begin(), backwards.end());
+    return ticks;
+  };
+  const auto a_first = with_backwards({forward(0, 0), forward(1, 0), forward(0, 1), forward(1, 1)});
+  const auto b_first = with_backwards({forward(0, 1), forward(1, 1), forward(0, 0), forward(1, 0)});
+  schedule.ticks = {a_first, b_first};
+  expect_refused(schedule,
+                 "rank 0 at forward 0 of chunk 1 waits for rank 1 at forward 1 of chunk 0 waits "
+                 "for rank 0");
+  schedule.ticks = {a_first, a_first};
+  EXPECT_NO_THROW(check(schedule));
+}
+
 TEST(ScheduleTest, RefusesWhatIsMissingTwiceOrNotThere) {
   PipelineSchedule schedule = make_schedule(layout_of(Schedule::zb_h1, 2, 2));
   schedule.ticks[1].pop_back();
