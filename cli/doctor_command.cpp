@@ -6,10 +6,15 @@
 #include <unistd.h>
 
 #include <weir/cli/command.hpp>
+#include <weir/cli/hosts.hpp>
+#include <weir/cli/link_probe.hpp>
+#include <weir/cli/signals.hpp>
 #include <weir/cli/standard_output.hpp>
 #include <weir/cli/version.hpp>
+#include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/collectives.hpp>
 #include <weir/engine/runtime/threads.hpp>
+#include <weir/io/output_file.hpp>
 
 namespace weir::cli {
 
@@ -51,11 +56,24 @@ std::string line_of(const RankView& view, int num_sharing) {
 class DoctorCommand final : public Command {
  public:
   void declare(OptionSet& options) override {
+    options.flag("--probe", has_probe_,
+                 "measure latency and bandwidth between ranks, on a host and between hosts");
+    options.text("--output", "FILE", output_,
+                 "write what --probe measured as a cluster file for weir plan --cluster");
     declare_job_options(options, job_);
     options.footer(
-        "Example: mpirun -n 4 weir doctor\n\n"
+        "Examples:\n"
+        "  mpirun -n 4 weir doctor\n"
+        "  mpirun -n 4 --host a:2,b:2 weir doctor --probe --output cluster.yml\n\n"
         "Threads that outnumber the cores of a rank are warned of on stderr, with the option of\n"
         "mpirun that helps.\n");
+  }
+
+  void check() override {
+    WEIR_EXPECT(output_.empty() || has_probe_, usage,
+                "--output: found without --probe; expected both");
+    WEIR_EXPECT(!is_standard_output(output_), usage,
+                "--output: found " + output_ + "; expected a file, stdout has the text");
   }
 
   int run(Job& job) const override {
@@ -63,10 +81,29 @@ class DoctorCommand final : public Command {
     job.context.agree([&] {
       if (job.is_root()) print(text(job, views));
     });
+    if (has_probe_) probe(job);
     return exit_done;
   }
 
  private:
+  void probe(Job& job) const {
+    const std::vector<std::uint32_t> hosts = hosts_of_ranks(job.context);
+    job.context.expect(output_.empty() || has_equal_hosts(hosts), ErrorCode::usage,
+                       "--output: found hosts of different numbers of ranks; expected as many on "
+                       "each, which a cluster file can say");
+    const std::vector<ProbedLevel> levels = probe_links(job, hosts);
+    job.context.agree([&] {
+      if (job.is_root()) print(text_of(levels));
+    });
+    job.context.agree([&] {
+      if (!job.is_root() || output_.empty()) return;
+      SignalWatch::will_write(output_);
+      io::OutputFile file(output_);
+      file.write(cluster_file_of(levels, hosts));
+      file.commit();
+    });
+  }
+
   static std::string text(const Job& job, const std::vector<RankView>& views) {
     std::map<std::string, int> ranks_by_host;
     std::map<std::pair<std::string, std::uint64_t>, int> ranks_by_cores;
@@ -85,6 +122,9 @@ class DoctorCommand final : public Command {
     }
     return text;
   }
+
+  bool has_probe_ = false;
+  std::string output_;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include <weir/cli/rank_placement.hpp>
 #include <weir/cli/signals.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/runtime/collectives.hpp>
@@ -103,7 +104,8 @@ int run_on_processes(const World& world, const ContextOptions& options, Console&
   Context context(watch.decorate(world.make_port()), options);
   try {
     const int code = body(context);
-    if (context.is_root()) watch.record_end(context.rank(), code);
+    const bool is_end = code != exit_to_next_job;
+    if (is_end && context.is_root()) watch.record_end(context.rank(), code);
     return code;
   } catch (...) {
     // Told before the context ends: the others wait for this rank's farewell, and a launcher may

@@ -65,9 +65,11 @@ Json algorithm_json(const AlgorithmRecord& record) {
   json["facts"] = Json::object();
   for (const auto& [name, value] : record.facts) json["facts"][name] = value;
   json["ranks"] = Json::array();
-  for (const Traffic& traffic : record.traffic) {
+  for (std::size_t r = 0; r < record.traffic.size(); ++r) {
+    const Traffic& traffic = record.traffic[r];
     json["ranks"].push_back({{"frames_sent", traffic.frames_sent},
                              {"bytes_sent", traffic.bytes_sent},
+                             {"bytes_to_other_hosts", record.bytes_to_other_hosts[r]},
                              {"bytes_received", traffic.bytes_received}});
   }
   json["rows"] = Json::array();
@@ -182,12 +184,12 @@ std::string report_text(Job& job, const RunRecord& run) {
   json["version"] = version();
   json["command"] = run.command_line;
   json["machine"] = machine_json(job, hosts);
+  json["machine"]["placement"] = run.placement;
+  json["machine"]["processes"] = run.process_of_rank;
   json["graph"] = graph_json(run.graph);
-  json["seconds"] = {{"load", run.load_seconds},
-                     {"prepare", prepare_seconds},
-                     {"run", run_seconds},
-                     {"write", write_seconds},
-                     {"total", run.total_seconds}};
+  json["seconds"] = {{"place", run.place_seconds}, {"load", run.load_seconds},
+                     {"prepare", prepare_seconds}, {"run", run_seconds},
+                     {"write", write_seconds},     {"total", run.total_seconds}};
   json["algorithms"] = std::move(algorithms);
   return text_of(json);
 }

@@ -46,14 +46,18 @@ struct AlgorithmRecord {
   std::vector<std::pair<std::string, std::string>> facts;
   std::uint64_t digest = 0;
   std::string output;
-  std::vector<Traffic> traffic;  ///< Of the call, by rank.
-  double prepare_seconds = 0;    ///< Of the call, around the supersteps.
+  std::vector<Traffic> traffic;                     ///< Of the call, by rank.
+  std::vector<std::uint64_t> bytes_to_other_hosts;  ///< Of the bytes sent, by rank.
+  double prepare_seconds = 0;                       ///< Of the call, around the supersteps.
   double write_seconds = 0;
 };
 
 struct RunRecord {
   std::vector<std::string> command_line;
   GraphSummary graph;
+  std::string placement = "launcher";
+  std::vector<Rank> process_of_rank;
+  double place_seconds = 0;
   double load_seconds = 0;
   double total_seconds = 0;
   std::vector<AlgorithmRecord> algorithms;

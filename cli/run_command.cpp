@@ -6,8 +6,10 @@
 #include <utility>
 
 #include <weir/cli/command.hpp>
+#include <weir/cli/hosts.hpp>
 #include <weir/cli/load_graph.hpp>
 #include <weir/cli/named_errors.hpp>
+#include <weir/cli/rank_placement.hpp>
 #include <weir/cli/report.hpp>
 #include <weir/cli/result_writer.hpp>
 #include <weir/cli/run_plan.hpp>
@@ -16,6 +18,7 @@
 #include <weir/cli/version.hpp>
 #include <weir/engine/model/check.hpp>
 #include <weir/engine/resilience/snapshot_store.hpp>
+#include <weir/engine/runtime/collectives.hpp>
 
 namespace weir::cli {
 
@@ -52,16 +55,20 @@ class RunCommand final : public Command {
  public:
   void declare(OptionSet& options) override;
   void check() override;
-  int run(Job& job) const override;
+  int execute(const World& world, const std::vector<std::string>& arguments) const override;
+  int run(Job& job) const override { return run_arranged(job, {}); }
 
  private:
-  AlgorithmRecord run_one(Job& job, const LoadedGraph& loaded, const PlannedRun& planned) const;
+  int run_arranged(Job& job, const Arrangement& arrangement) const;
+  AlgorithmRecord run_one(Job& job, const LoadedGraph& loaded, const PlannedRun& planned,
+                          const Arrangement& arrangement) const;
   void say_start(Job& job, const RunRecord& run) const;
   void say_end(Job& job, const AlgorithmRecord& record) const;
 
   GraphOptions graph_;
   PlanOptions plan_;
   Direction direction_ = Direction::automatic;
+  RankPlacement placement_ = RankPlacement::launcher;
   bool digest_ = false;
   std::string report_;
   Snapshots snapshots_;
@@ -142,6 +149,14 @@ void RunCommand::declare(OptionSet& options) {
       "--direction", direction_,
       {{"auto", Direction::automatic}, {"push", Direction::push}, {"pull", Direction::pull}},
       "how messages reach their targets; changes no bit of a result (default auto)");
+  options.choice("--placement", placement_,
+                 {{"launcher", RankPlacement::launcher},
+                  {"packed", RankPlacement::packed},
+                  {"round-robin", RankPlacement::round_robin},
+                  {"auto", RankPlacement::automatic}},
+                 "which processes of an MPI job are which ranks; auto reads the graph twice and "
+                 "keeps what is read most on one host; changes no bit of a result (default "
+                 "launcher)");
   options.group("Results");
   options.text("--output", "FILE", plan_.output,
                "one file of all values; - is stdout, .gz and .zst compress, DIR/ is a folder");
@@ -211,6 +226,12 @@ void RunCommand::check() {
         path != "-" || !JobFolder::of_environment(), usage,
         "GRAPH: found - under weir supervise, which could not read it twice; expected files");
   }
+  const bool reads_twice = placement_ == RankPlacement::automatic;
+  for (const std::string& path : graph_.paths) {
+    WEIR_EXPECT(
+        path != "-" || !reads_twice, usage,
+        "GRAPH: found - with --placement auto, which reads the graph twice; expected files");
+  }
   check_graph_options(graph_);
   check_plan_options(plan_, graph_.files.string_ids);
   graph_.files.non_negative = needs_non_negative(plan_);
@@ -228,6 +249,22 @@ void RunCommand::check() {
     WEIR_EXPECT(plan_.output.empty() || path == "-" || path != plan_.output, usage,
                 "--output: found " + path + ", which is read; expected another file");
   }
+}
+
+int RunCommand::execute(const World& world, const std::vector<std::string>& arguments) const {
+  // Ranks inside one process are on one host.
+  if (!world.is_mpi()) return Command::execute(world, arguments);
+  Arrangement arrangement;
+  if (placement_ != RankPlacement::launcher) {
+    const int code = run_on_ranks(world, job_options(), arguments, [&](Job& job) -> int {
+      arrangement = arrange_ranks(job, placement_, graph_);
+      return exit_to_next_job;
+    });
+    if (code != exit_to_next_job) return code;
+  }
+  const World placed = arranged(world, arrangement);
+  return run_on_ranks(placed, job_options(), arguments,
+                      [&](Job& job) { return run_arranged(job, arrangement); });
 }
 
 void RunCommand::say_start(Job& job, const RunRecord& run) const {
@@ -264,8 +301,8 @@ void RunCommand::say_end(Job& job, const AlgorithmRecord& record) const {
           (record.output.empty() ? "; no result is written without --output" : ""));
 }
 
-AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
-                                    const PlannedRun& planned) const {
+AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded, const PlannedRun& planned,
+                                    const Arrangement& arrangement) const {
   AlgorithmRecord record;
   record.name = planned.algorithm->name;
   record.sources = planned.source_names;
@@ -286,12 +323,17 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
                          (step.num_computed == 1 ? "ex" : ""));
   };
   job.watch.begin_run(job.context.rank(), options.run);
+  const std::vector<std::uint32_t> hosts = hosts_of_ranks(job.context);
   const Traffic moved_before = job.context.traffic();
+  const std::uint64_t crossed_before = bytes_to_other_hosts(job.context, arrangement, hosts);
   const auto before = Clock::now();
   AlgorithmResult result = run_algorithm(*planned.algorithm, loaded.graph, options);
   job.watch.end_run(job.context.rank());
   record.prepare_seconds = std::max(0.0, seconds_since(before) - result.report.seconds);
+  const std::uint64_t crossed =
+      bytes_to_other_hosts(job.context, arrangement, hosts) - crossed_before;
   record.traffic = traffic_since(job.context, moved_before);
+  record.bytes_to_other_hosts = all_gather(job.context, crossed);
   if (job.is_root()) job.console.end_progress();
   const auto start = Clock::now();
   make_folder(job, plan_);
@@ -312,7 +354,7 @@ AlgorithmRecord RunCommand::run_one(Job& job, const LoadedGraph& loaded,
   return record;
 }
 
-int RunCommand::run(Job& job) const {
+int RunCommand::run_arranged(Job& job, const Arrangement& arrangement) const {
   const auto start = Clock::now();
   expect_outputs(job, plan_);
   if (!report_.empty()) expect_writable(job, report_);
@@ -325,13 +367,16 @@ int RunCommand::run(Job& job) const {
   run.graph = summarise(loaded.graph);
   run.graph.input = graph_.paths;
   run.graph.format = graph_.is_generated() ? "generator" : io::name_of(loaded.header.format);
+  run.placement = arrangement.name;
+  run.process_of_rank = arrangement.process_of_rank;
+  run.place_seconds = arrangement.seconds;
   run.load_seconds = loaded.seconds;
   say_start(job, run);
   const std::vector<PlannedRun> plan = make_plan(job, plan_, loaded);
   job.context.expect(ledger_.file.empty() || plan.size() == 1, ErrorCode::usage,
                      "--ledger: found several runs; expected one, whose ledger it is");
   for (const PlannedRun& planned : plan) {
-    run.algorithms.push_back(run_one(job, loaded, planned));
+    run.algorithms.push_back(run_one(job, loaded, planned, arrangement));
     say_end(job, run.algorithms.back());
   }
   run.total_seconds = seconds_since(start);

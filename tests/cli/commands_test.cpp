@@ -131,6 +131,19 @@ TEST_F(CommandsTest, DoctorSeesRanks) {
   EXPECT_TRUE(has(run.out, "rank 1: host ")) << run.out;
 }
 
+TEST_F(CommandsTest, DoctorSaysWhatAProbeNeeds) {
+  const auto alone = weir("doctor --probe");
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_TRUE(has(alone.err, "weir: --probe: found one rank; expected two or more MPI processes"))
+      << alone.err;
+  const auto threads = weir("doctor --probe --ranks 2 --threads 1");
+  EXPECT_EQ(threads.code, 2);
+  EXPECT_TRUE(has(threads.err, "--probe: found ranks that share memory")) << threads.err;
+  const auto without = weir("doctor --output c.yml");
+  EXPECT_EQ(without.code, 2);
+  EXPECT_TRUE(has(without.err, "--output: found without --probe")) << without.err;
+}
+
 }  // namespace
 
 }  // namespace weir::test

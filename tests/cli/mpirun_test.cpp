@@ -84,6 +84,45 @@ TEST_F(MpirunTest, EveryAlgorithmGivesTheDigestOfOneRank) {
   }
 }
 
+TEST_F(MpirunTest, AnyPlacementGivesTheSameFileAndReport) {
+  const std::string line = "run pagerank,wcc grid:8x9 --digest --output ";
+  const auto alone = weir(line + "alone/");
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  for (const std::string placement : {"launcher", "packed", "round-robin", "auto"}) {
+    const auto job = mpirun(3, line + "job/ --report r.json --placement " + placement);
+    ASSERT_EQ(job.code, 0) << job.err;
+    EXPECT_EQ(job.out, alone.out) << placement;
+    EXPECT_EQ(read("job/pagerank.txt"), read("alone/pagerank.txt")) << placement;
+    const auto report = nlohmann::json::parse(read("r.json"));
+    EXPECT_EQ(report["machine"]["placement"], placement);
+    EXPECT_EQ(report["machine"]["processes"], (std::vector<int>{0, 1, 2}));
+    for (const auto& rank : report["algorithms"][0]["ranks"]) {
+      EXPECT_EQ(rank["bytes_to_other_hosts"], 0);
+      EXPECT_GT(rank["bytes_sent"], 0);
+    }
+    EXPECT_EQ(count(job.err, "0 of 36 ghost values between hosts"), placement == "auto" ? 1 : 0)
+        << job.err;
+  }
+}
+
+TEST_F(MpirunTest, AWrongInputIsToldOnceAlsoWhereRanksArePlaced) {
+  write("g.txt", "1 2\n1 x\n");
+  const auto job = mpirun(3, "run wcc g.txt --placement auto --output r.txt");
+  EXPECT_EQ(job.code, 3) << job.err;
+  EXPECT_EQ(count(job.err, "weir: g.txt:2: found \"x\"; expected an integer id"), 1) << job.err;
+  EXPECT_FALSE(exists("r.txt"));
+}
+
+TEST_F(MpirunTest, DoctorProbesLinksAndPlanReadsThem) {
+  const auto job = mpirun(2, "doctor --probe --output cluster.yml");
+  ASSERT_EQ(job.code, 0) << job.err;
+  EXPECT_EQ(count(job.out, "same host: latency "), 1) << job.out;
+  EXPECT_EQ(count(job.out, "between hosts"), 0) << job.out;
+  write("layers.txt", "one 1\ntwo 1\n");
+  const auto plan = weir("plan layers.txt --cluster cluster.yml");
+  EXPECT_EQ(plan.code, 0) << plan.err;
+}
+
 TEST_F(MpirunTest, NamesAndMoreRanksThanVertices) {
   write("g.txt", "zoe ann\nann bob\n");
   const auto job = mpirun(3, "run wcc g.txt --ids string --output - --quiet");

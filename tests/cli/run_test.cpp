@@ -113,6 +113,14 @@ TEST_F(RunTest, RanksThatHelpChangeNoBitAndAreCounted) {
   EXPECT_TRUE(has(refused.err, "--speculation")) << refused.err;
 }
 
+TEST_F(RunTest, APlacementThatReadsTwiceTakesNoStandardInput) {
+  const auto run = weir("run wcc - --placement auto");
+  EXPECT_EQ(run.code, 2);
+  EXPECT_NE(run.err.find("found - with --placement auto, which reads the graph twice"),
+            std::string::npos)
+      << run.err;
+}
+
 TEST_F(RunTest, QuietSaysNothing) {
   write("g.txt", square);
   const auto run = weir("run wcc g.txt --quiet");
