@@ -180,6 +180,7 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   }
 
   void refuse(std::size_t place, Rank helper, std::span<const std::byte> other) override {
+    if (!says_all) return;
     const auto [first, last] = rows_of(shard_at(place));
     const Row row = first_difference(result(place), other, first, last);
     Failure failure;
@@ -227,6 +228,21 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
   static constexpr Slot not_asked = 0xfffffffe;
   template <std::size_t K>
   using Phase = std::tuple_element_t<K, std::tuple<First, Rest...>>;
+  /// Whether every byte of a value that travels says something of it: of others there are no two to
+  /// be compared.
+  template <class T>
+  static constexpr bool is_plain =
+      !Bitwise<detail::Wire<T>> || std::has_unique_object_representations_v<T> ||
+      std::is_same_v<T, float> || std::is_same_v<T, double>;
+  template <class... Ts>
+  static constexpr bool are_plain(const std::tuple<Ts...>*) {
+    return sizeof...(Ts) == 0 || !Bitwise<std::tuple<Ts...>> ||
+           ((is_plain<Ts> && ...) && (sizeof(Ts) + ... + 0) == sizeof(std::tuple<Ts...>));
+  }
+  static constexpr bool says_all = is_plain<Value> && is_plain<Message> &&
+                                   is_plain<PublishedOf<First>> &&
+                                   (is_plain<PublishedOf<Rest>> && ...) &&
+                                   are_plain(static_cast<const typename Tags::Values*>(nullptr));
   using Sides = std::array<std::unique_ptr<Side<E>>, 3>;
 
   struct Header {
@@ -545,15 +561,17 @@ class ShardReplicas<CpuExecutor<G, First, Rest...>> final : public ShardTasks {
     mini.view_.superstep = executor_.view_.superstep;
     mini.work_.front().clear();
     mini.send_streams_.clear();
+    mini.sent_.clear();
+    mini.frontier_.bind(mini.vertices());  // no mark is left of an attempt that was called off
     mini.frontier_.begin();
     if (header.has_marks == 0) {
       mini.frontier_.visit_all(num_rows);
     } else {
       const auto marks = in.take_bytes(num_rows);
       for (Row row = 0; row < num_rows; ++row) {
-        if (marks[row] != std::byte{0}) mini.frontier_.visit(row);
+        if (marks[row] != std::byte{0}) mini.frontier_.mark_unshared(row);
       }
-      mini.frontier_.finish(num_rows);
+      mini.frontier_.visit_all_marked(num_rows);
     }
     if (header.has_state != 0) {
       SavedState<Executor> state(mini);
