@@ -105,6 +105,7 @@ class ShardRace::Round {
     if (is_forced()) give_all();
     compute_own();
     while (!is_over_) {
+      compare();
       exchange_.wait(
           [&] {
             tick();
@@ -124,6 +125,7 @@ class ShardRace::Round {
         tell();
       }
     }
+    compare();
     exchange_.close([&](const Batch& batch) {  // too late
       BytesView in(batch.bytes);
       if (in.take<Kind>() != Kind::input) return;
@@ -345,6 +347,7 @@ class ShardRace::Round {
     const std::lock_guard lock(mutex_);
     outstanding_[place] = {helper};
     was_given_[place] = 1;
+    if (stages_[place] == Stage::done && !awaits_all()) losers_.push_back(place);  // meanwhile
   }
 
   /// Half of the shards go away, of the others clones: before any is computed.
@@ -411,14 +414,19 @@ class ShardRace::Round {
     heard_[helper] = Clock::now();
     const auto found = outstanding_.find(place);
     if (found == outstanding_.end() || found->second.helper != helper) return;
-    bool is_late = false, is_free = false;
+    bool is_free = false;
     {
       const std::lock_guard lock(mutex_);
       outstanding_.erase(found);
       Stage& stage = stages_[place];
-      is_late = stage == Stage::done;
       if (result.empty()) {
         if (stage == Stage::given) stage = Stage::waiting, next_ = std::min(next_, place);
+      } else if (stage == Stage::done) {
+        ++report_.num_lost;
+        if (awaits_all()) to_compare_.push_back({place, helper, {result.begin(), result.end()}});
+      } else if (options_.speculation.verify && stage != Stage::given) {
+        ++report_.num_won;  // the own attempt goes on all the same
+        to_compare_.push_back({place, helper, {result.begin(), result.end()}});
       } else if (stage == Stage::running) {
         ++report_.num_won;
         for (Attempt& attempt : attempts_) {
@@ -426,23 +434,30 @@ class ShardRace::Round {
           attempt.result.emplace(helper, Bytes(result.begin(), result.end()));
           attempt.is_stopped.store(true, std::memory_order_relaxed);
         }
-      } else if (!is_late) {
+      } else {
         is_free = true;
         if (stage == Stage::waiting) ++report_.num_won;
         stage = Stage::running;
       }
     }
-    if (is_free) {
-      finish_elsewhere(place, helper, result);
-    } else if (is_late) {
-      ++report_.num_lost;
-      if (awaits_all() && !result.empty()) {
-        const Bytes own = tasks_.result(place);
-        if (!std::equal(own.begin(), own.end(), result.begin(), result.end()))
-          tasks_.refuse(place, helper, result);
-      }
-    }
+    if (is_free) finish_elsewhere(place, helper, result);
     if (is_complete()) tell();
+  }
+
+  /// A clone's result that did not count.
+  struct ToCompare {
+    std::size_t place;
+    Rank helper;
+    Bytes result;
+  };
+  /// Compares clones with what was computed here, while no other thread computes.
+  void compare() {
+    std::erase_if(to_compare_, [&](const ToCompare& clone) {
+      if (stages_[clone.place] != Stage::done) return false;
+      if (tasks_.result(clone.place) != clone.result)
+        tasks_.refuse(clone.place, clone.helper, clone.result);
+      return true;
+    });
   }
 
   bool is_complete() {
@@ -629,6 +644,7 @@ class ShardRace::Round {
       case Kind::help: return give_as_told(in.take<Help>());
       case Kind::input: {
         const auto place = in.take<std::uint32_t>();
+        if (is_over_) return tasks_.set_aside(batch.source, in.rest());
         arrived_.push_back({batch.source, place, Bytes(in.rest().begin(), in.rest().end())});
         return;
       }
@@ -815,7 +831,8 @@ class ShardRace::Round {
   std::map<std::size_t, Outstanding> outstanding_;  // by place
   std::size_t next_ = 0;                            // no waiting place before it
   std::list<Attempt> attempts_;
-  std::vector<std::size_t> losers_;  // places whose clone is to be called off
+  std::vector<ToCompare> to_compare_;  // by the calling thread alone
+  std::vector<std::size_t> losers_;    // places whose clone is to be called off
   std::size_t num_done_ = 0;
   std::uint32_t num_computed_ = 0;  // here
   double busy_seconds_ = 0;
